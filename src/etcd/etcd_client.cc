@@ -32,9 +32,6 @@ struct EtcdClient::Endpoint {
 
 namespace {
 
-// Longer than etcd takes to elect a leader; one that is silent for so long may
-// be cut off, and another one may not.
-constexpr int64_t kAttemptMs = 3000;
 constexpr int64_t kPauseMs = 50;  // After all endpoints were tried.
 // Transactions on their way at once: etcd makes one write of its log of them.
 constexpr size_t kInFlightMax = 8;
@@ -142,7 +139,9 @@ std::string_view Advice(const grpc::Status& status) {
 EtcdClient::EtcdClient(
     const EtcdClientOptions& options,
     const std::shared_ptr<grpc::ChannelCredentials>& credentials)
-    : address_(options.address), timeout_ms_(options.timeout_ms) {
+    : address_(options.address),
+      timeout_ms_(options.timeout_ms),
+      attempt_ms_(std::max<int64_t>(options.attempt_ms, 1)) {
   for (const std::string& name : address_.endpoints) {
     const std::shared_ptr<grpc::Channel> channel =
         MakeChannel(name, credentials);
@@ -184,12 +183,13 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     RETURN_IF_ERROR(set_back_);
   }
   const int64_t end_us = clock_.MonotonicUs() + timeout_ms * 1000;
+  int64_t attempt_ms = attempt_ms_;
   for (size_t attempts = 1;; ++attempts) {
     const size_t current = current_.load();
     Endpoint& endpoint = *endpoints_[current];
     const int64_t left_ms = (end_us - clock_.MonotonicUs()) / 1000;
     grpc::ClientContext context;
-    Prepare(std::clamp<int64_t>(left_ms, 1, kAttemptMs), &context);
+    Prepare(std::clamp<int64_t>(left_ms, 1, attempt_ms), &context);
     const grpc::Status status = attempt(endpoint, context);
     if (status.ok()) return absl::OkStatus();
     if (!IsTransient(status)) return ToStatus(what, endpoint, status);
@@ -197,6 +197,7 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     const int64_t left_us = end_us - clock_.MonotonicUs();
     if (left_us <= 0) return ToStatus(what, endpoint, status);
     if (attempts % endpoints_.size() != 0) continue;
+    attempt_ms = std::min(2 * attempt_ms, timeout_ms);
     const MutexLock lock(mutex_);
     pause_.WaitFor(mutex_, std::min(left_us, kPauseMs * 1000));
   }
@@ -261,14 +262,15 @@ void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
     TxnResponse response;
     grpc::Status status;
   };
-  Endpoint& endpoint = *endpoints_[current_.load()];
+  const size_t current = current_.load();
+  Endpoint& endpoint = *endpoints_[current];
   std::vector<Trial> trials(end - first);
   Mutex mutex;
   CondVar is_done;
   size_t left = trials.size();
   for (size_t i = 0; i < trials.size(); ++i) {
     Trial* trial = &trials[i];
-    Prepare(std::min(kAttemptMs, timeout_ms_), &trial->context);
+    Prepare(std::min(attempt_ms_, timeout_ms_), &trial->context);
     const auto end_trial = [&mutex, &is_done, &left,
                             trial](const grpc::Status& status) {
       const MutexLock lock(mutex);
@@ -283,7 +285,10 @@ void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
     while (left > 0) is_done.Wait(mutex);
   }
   for (size_t i = 0; i < trials.size(); ++i) {
-    if (!trials[i].status.ok()) continue;
+    if (!trials[i].status.ok()) {
+      if (IsTransient(trials[i].status)) GoOnAfter(current);
+      continue;
+    }
     (*responses)[first + i] = std::move(trials[i].response);
   }
 }

@@ -2,9 +2,11 @@
 //
 // A call goes to the endpoint that answered last.  Where that one is away,
 // silent or without a leader the call is made again at the next one, round and
-// round, until its time is over.  A call may thus be executed twice, and one
-// that was given up may be executed later: callers make calls of which either
-// does no harm, by what their transactions compare.
+// round, until its time is over, and each round gives an attempt twice the time
+// of the last: a member that is silent costs little, and one that is slow is
+// waited for.  A call may thus be executed twice, and one that was given up may
+// be executed later: callers make calls of which either does no harm, by what
+// their transactions compare.
 //
 // An etcd that was set back to an older state is not the one that we know.
 // Each answer to Range and Txn is checked: another cluster, or a revision
@@ -50,6 +52,9 @@ struct EtcdClientOptions {
   std::string key_file = {};
   // How long a call is tried, over all endpoints.
   int64_t timeout_ms = 10000;
+  // How long one endpoint may be silent before the next one is asked, in the
+  // first round.
+  int64_t attempt_ms = 1000;
 };
 
 class EtcdClient {
@@ -164,6 +169,7 @@ class EtcdClient {
 
   const EtcdAddress address_;
   const int64_t timeout_ms_;
+  const int64_t attempt_ms_;
   const SystemClock clock_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::atomic<size_t> current_ = 0;

@@ -26,6 +26,12 @@ constexpr int64_t kWatchMsMax = 500;
 // is less.
 constexpr int64_t kMarginUs = 500'000;
 
+// A member of etcd may be silent for a third of the lease before the next one
+// is asked, so that a leader loses no lease by it.
+int64_t AttemptMs(int64_t lease_s) {
+  return std::min(EtcdClientOptions().attempt_ms, lease_s * 1000 / 3);
+}
+
 // Whether another try may mend it.
 bool IsPassing(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
@@ -37,8 +43,10 @@ bool IsPassing(const absl::Status& status) {
 
 absl::StatusOr<std::unique_ptr<EtcdReplica>> EtcdReplica::Make(
     const Options& options) {
+  EtcdClientOptions client_options = options.client;
+  client_options.attempt_ms = AttemptMs(options.lease_s);
   ASSIGN_OR_RETURN(std::unique_ptr<EtcdClient> client,
-                   EtcdClient::Make(options.client));
+                   EtcdClient::Make(client_options));
   return std::make_unique<EtcdReplica>(std::move(client), options.lease_s);
 }
 

@@ -163,6 +163,34 @@ TEST_F(EtcdClientTest, DoesNotTakeASilentEndpointForOneWithNothingToSay) {
   }
 }
 
+TEST_F(EtcdClientTest, AsksTheNextEndpointBeforeASilentOneHasTakenAllTime) {
+  const std::string prefix = Prefix();
+  const int port = std::atoi(SharedEtcd().endpoint().c_str() +
+                             SharedEtcd().endpoint().find(':') + 1);
+  for (const auto mode :
+       {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
+    for (const int count : {1, 8}) {
+      TcpProxy network(port);
+      const auto client =
+          MakeClient(StrCat("etcd://127.0.0.1:", network.port(), ",",
+                            SharedEtcd().endpoint(), prefix),
+                     /*timeout_ms=*/2900);
+      ASSERT_THAT(client->Txn(Put(prefix, "1")), IsOk());
+      network.SetMode(mode);
+      EXPECT_THAT(client->TxnAll(std::vector(count, Put(prefix, "2"))), IsOk());
+    }
+  }
+}
+
+TEST_F(EtcdClientTest, WaitsForAnEndpointThatTakesLongerThanTheFirstAttempt) {
+  EtcdClientOptions options = OptionsFor(SharedEtcd().Address(Prefix()));
+  options.attempt_ms = 1;
+  const auto client = EtcdClient::Make(options);
+  ASSERT_THAT(client, IsOk());
+  // It connects in the meantime, which alone takes longer.
+  EXPECT_THAT((*client)->Txn(Put(Prefix(), std::string(1 << 20, 'x'))), IsOk());
+}
+
 TEST_F(EtcdClientTest, NamesTheEndpointThatIsAway) {
   const auto client = MakeClient("etcd://127.0.0.1:1/some/prefix", 200);
   EXPECT_THAT(
