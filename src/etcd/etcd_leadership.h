@@ -8,6 +8,9 @@
 // believes.  What is not a transaction, such as an answer from memory, must not
 // leave after valid_until_us().
 //
+// A key without a lease was put by somebody else and never goes by itself: then
+// nobody can lead, and the log says once what to do.
+//
 // Threads: Campaign, AwaitVacancy and the destructor by one at a time; the rest
 // by any.  Keeping the lease has a thread of its own.
 
@@ -88,6 +91,7 @@ class EtcdLeadership {
   // Whether somebody has deleted the key, or made it anew, as far as that can
   // be known in this time.
   bool IsKeyGone(int64_t timeout_ms);
+  void WarnIfItNeverGoes(const mvccpb::KeyValue& key);
 
   EtcdClient& client_;
   const Clock& clock_;
@@ -97,6 +101,7 @@ class EtcdLeadership {
   int64_t lease_us_ = 0;      // How long it lasts.
   int64_t vacant_from_ = 0;   // The revision after which the key may go.
   int64_t holder_lease_ = 0;  // 0: none.
+  int64_t warned_of_ = 0;     // A revision of the key without a lease.
   std::thread keeper_;
 
   std::atomic<int64_t> create_revision_ = 0;

@@ -7,10 +7,15 @@
 #include <memory>
 
 #include "unit/etcd/etcd_fixture.h"
+#include "util/captured_log.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 MATCHER_P(IsOkAndHolds, value, "") {
   *result_listener << arg.status().ToString();
@@ -129,6 +134,39 @@ TEST_F(EtcdLeadershipTest, SurvivesThatEtcdIsStartedAgain) {
   EXPECT_TRUE(Eventually(
       [&] { return a.leadership->valid_until_us() > valid_until_us; }));
   EXPECT_NE(LeaseOf(*a.client, fence), 0);
+}
+
+TEST_F(EtcdLeadershipTest, SaysOnceThatAKeyWithoutALeaseIsInTheWay) {
+  const std::string prefix = Prefix();
+  const Candidate a = MakeCandidate(SharedEtcd().Address(prefix), "a");
+  etcdserverpb::TxnRequest request;
+  auto& put = *request.add_success()->mutable_request_put();
+  put.set_key(prefix + "/leader");
+  put.set_value("by hand");
+  ASSERT_THAT(a.client->Txn(request), IsOk());
+  const CapturedLog log;
+  EXPECT_THAT(a.leadership->Campaign(), IsOkAndHolds(false));
+  EXPECT_THAT(a.leadership->Campaign(), IsOkAndHolds(false));
+  EXPECT_THAT(log.lines(),
+              ElementsAre(AllOf(
+                  HasSubstr("'by hand'"),
+                  HasSubstr(StrCat("`etcdctl del ", prefix, "/leader`")))));
+}
+
+TEST_F(EtcdLeadershipTest, SaysThatItsKeyHasLostItsLease) {
+  const std::string prefix = Prefix();
+  const Candidate a =
+      MakeCandidate(SharedEtcd().Address(prefix), "a", /*lease_s=*/1);
+  const CapturedLog log;
+  ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
+  etcdserverpb::TxnRequest request;
+  auto& put = *request.add_success()->mutable_request_put();
+  put.set_key(a.leadership->fence().key);
+  put.set_value("by hand");
+  ASSERT_THAT(a.client->Txn(request), IsOk());
+  EXPECT_TRUE(Eventually([&] { return !log.lines().empty(); }));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("has no lease")));
+  EXPECT_TRUE(a.leadership->leads());
 }
 
 TEST_F(EtcdLeadershipTest, CannotBeHadWithoutEtcd) {
