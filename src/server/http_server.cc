@@ -147,7 +147,9 @@ absl::Status HttpServer::Start(const Address& address) {
   // which bounds it, rather than in the kernel, which keeps it for minutes
   // after the connection is closed.
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof(kSendBytes));
-  constexpr unsigned int kFlags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC;
+  // Not by epoll: with that, libmicrohttpd spins while a handshake waits for
+  // its other end.
+  constexpr unsigned int kFlags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC;
   daemon_ = MHD_start_daemon(
       tls_.has_value() ? kFlags | MHD_USE_TLS : kFlags, 0, nullptr, nullptr,
       &Callbacks::Answer, this,  //

@@ -3,13 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "access/secrets.h"
 #include "base/limits.h"
 #include "base/strings.h"
+#include "sluice/base/clock.h"
+#include "unit/persist/temporary_directory.h"
 #include "util/http_get.h"
 #include "util/status_matchers.h"
+#include "util/test_authority.h"
 
 namespace sluice {
 namespace {
@@ -129,6 +135,29 @@ TEST_F(HttpServerTest, SaysThatItsPortIsTaken) {
       StatusIs(absl::StatusCode::kUnavailable,
                StrCat("cannot listen on 127.0.0.1:", server_.port(),
                       ": address already in use")));
+}
+
+// Anybody who reaches the port may have one.
+TEST(HttpServerWithTls, DoesNotSpinWhileAHandshakeWaits) {
+  const TemporaryDirectory directory;
+  TestAuthority authority;
+  const CertificateAndKey pair = authority.Sign("server", "DNS:localhost");
+  std::ofstream(directory / "cert") << pair.certificate;
+  std::ofstream(directory / "key") << pair.key;
+  const SystemClock clock;
+  Metrics metrics;
+  SecretFiles files;
+  files.tls_cert = directory / "cert";
+  files.tls_key = directory / "key";
+  const auto secrets = Secrets::Open(files, clock, metrics);
+  ASSERT_THAT(secrets, IsOk());
+  HttpServer server(metrics, secrets->get());
+  ASSERT_THAT(server.Start({"127.0.0.1", 0}), IsOk());
+  TcpConnection half(server.port());
+  half.Send(std::string("\x16\x03\x01\x02\0", 5));
+  const std::clock_t begin = std::clock();
+  half.ReadToEnd();  // Given up after some seconds.
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);
 }
 
 }  // namespace
