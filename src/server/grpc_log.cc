@@ -3,7 +3,9 @@
 #include <glog/logging.h>
 #include <grpc/support/log.h>
 
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/strings.h"
 #include "observe/rate_limited_log.h"
@@ -15,7 +17,24 @@ namespace {
 constexpr size_t kShownBytes = 1024;
 constexpr int kLinesPerSecond = 5;
 
+// What gRPC says when it has closed a port for good, as it does where the
+// process or the system has no descriptor left for a connection.
+constexpr std::string_view kPortIsClosed = "Failed accept4: ";
+
+// A daemon that nobody can reach any more looks well from inside; a supervisor
+// can start it again.
+[[noreturn]] void EndUnreachable(std::string_view line) {
+  LOG(ERROR) << "gRPC listens no more: " << Printable(line, kShownBytes)
+             << "; ending, so that it can be started again; let the process "
+                "have more descriptors (ulimit -n, LimitNOFILE)";
+  google::FlushLogFiles(google::GLOG_INFO);
+  std::_Exit(EXIT_FAILURE);
+}
+
 void Write(gpr_log_func_args* line) {
+  if (std::string_view(line->message).starts_with(kPortIsClosed)) {
+    EndUnreachable(line->message);
+  }
   static const SystemClock clock;
   static RateLimiter limiter(kLinesPerSecond);
   const auto suppressed = limiter.Admit(clock.MonotonicUs());

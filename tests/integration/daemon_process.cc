@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,11 @@ int DaemonProcess::http_port() const {
 void DaemonProcess::Signal(int signal) {
   CHECK_GT(pid_, 0) << "it has ended";
   CHECK_EQ(kill(pid_, signal), 0);
+}
+
+void DaemonProcess::TakeDescriptors() {
+  const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+  CHECK_EQ(prlimit(pid_, RLIMIT_NOFILE, &none, nullptr), 0);
 }
 
 int DaemonProcess::AwaitEnd() {

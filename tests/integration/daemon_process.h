@@ -41,6 +41,10 @@ class DaemonProcess {
   int http_port() const;
 
   void Signal(int signal);
+
+  // From now on it cannot open anything.
+  void TakeDescriptors();
+
   // Waits for its end and returns its exit code, or -signal.
   int AwaitEnd();
 

@@ -122,6 +122,18 @@ TEST(Process, KeepsEverythingOverAGracefulEnd) {
   EXPECT_EQ(client.Status().used().cpu_millicores(), 600);
 }
 
+// gRPC closes its port for good, and everything else would go on.
+TEST(Process, EndsWhenItHasNoDescriptorForAConnection) {
+  DaemonProcess daemon({kAnyPort, kNoHttp});
+  const int port = daemon.AwaitReady();
+  ASSERT_NE(port, 0) << daemon.log();
+  daemon.TakeDescriptors();
+  const TcpConnection one_more(port);
+  EXPECT_EQ(daemon.AwaitEnd(), 1);
+  EXPECT_THAT(daemon.log(), HasSubstr("gRPC listens no more: Failed accept4: "
+                                      "Too many open files; ending"));
+}
+
 TEST(Process, SaysThatItsPortIsInUse) {
   DaemonProcess first({kAnyPort, kNoHttp});
   const std::string address = StrCat("127.0.0.1:", first.AwaitReady());
