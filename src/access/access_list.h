@@ -48,10 +48,14 @@ class AccessList {
   // caller, its role and the role that is missing.
   absl::Status Check(const Caller& caller, Role needed) const;
 
+  friend bool operator==(const AccessList&, const AccessList&) = default;
+
  private:
   struct Grant {
     Role role = Role::kNone;
     std::string name;  // For people: "token prometheus".
+
+    friend bool operator==(const Grant&, const Grant&) = default;
   };
 
   // Adds what a line says.  Errors do not name the line.

@@ -9,11 +9,11 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
 #include <limits>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,6 +34,7 @@ using Bio = std::unique_ptr<BIO, Release<BIO_free>>;
 using Certificate = std::unique_ptr<X509, Release<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
 using Context = std::unique_ptr<SSL_CTX, Release<SSL_CTX_free>>;
+using Connection = std::unique_ptr<SSL, Release<SSL_free>>;
 using Config = std::unique_ptr<CONF, Release<NCONF_free>>;
 
 Bio Open(std::string_view text) {
@@ -112,9 +113,99 @@ absl::StatusOr<int64_t> CheckValidity(std::string_view flag,
   return MsOf(end);
 }
 
-// OK if one of them is valid: while authorities are exchanged, the file has the
-// old one as well.
-absl::Status CheckAuthorities(std::string_view pem, int64_t now_ms) {
+// What reads PEM as a C string stops at a NUL.
+absl::Status CheckNoNul(std::string_view flag, std::string_view text) {
+  if (text.find('\0') == std::string_view::npos) return absl::OkStatus();
+  return Invalid(flag, "holds a NUL byte");
+}
+
+absl::Status Unusable() {
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();
+  return Invalid("tls_cert", StrCat("cannot be used: ",
+                                    reason == nullptr ? "unknown" : reason));
+}
+
+// Of TLS 1.3 as gRPC would have it; null if it cannot have this certificate.
+Context ServerContext(const std::vector<Certificate>& chain, EVP_PKEY& key) {
+  Context context(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
+  if (SSL_CTX_use_certificate(context.get(), chain.front().get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context.get(), &key) != 1) {
+    return nullptr;
+  }
+  for (size_t i = 1; i < chain.size(); ++i) {
+    X509_up_ref(chain[i].get());
+    SSL_CTX_add_extra_chain_cert(context.get(), chain[i].get());
+  }
+  return context;
+}
+
+// Goes on with its handshake; returns false if that has failed.
+bool Continue(SSL* end) {
+  const int result = SSL_do_handshake(end);
+  if (result == 1) return true;
+  const int error = SSL_get_error(end, result);
+  return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+}
+
+// That a server serves it to a client who trusts everybody: a key may be too
+// short for that, or on a curve that TLS 1.3 has not.
+absl::Status CheckUse(const std::vector<Certificate>& chain, EVP_PKEY& key) {
+  // A handshake takes three flights, in pieces of 17 KiB.
+  constexpr int kTurnsMax = 1000;
+  ERR_clear_error();
+  const Context server_context = ServerContext(chain, key);
+  if (server_context == nullptr) return Unusable();
+  const Context client_context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_set_verify(client_context.get(), SSL_VERIFY_NONE, nullptr);
+  const Connection server(SSL_new(server_context.get()));
+  const Connection client(SSL_new(client_context.get()));
+  BIO* server_end = nullptr;
+  BIO* client_end = nullptr;
+  BIO_new_bio_pair(&server_end, 0, &client_end, 0);
+  SSL_set_bio(server.get(), server_end, server_end);
+  SSL_set_bio(client.get(), client_end, client_end);
+  SSL_set_accept_state(server.get());
+  SSL_set_connect_state(client.get());
+  for (int i = 0; i < kTurnsMax; ++i) {
+    if (!Continue(client.get()) || !Continue(server.get())) return Unusable();
+    if (SSL_is_init_finished(client.get()) != 0 &&
+        SSL_is_init_finished(server.get()) != 0) {
+      return absl::OkStatus();
+    }
+  }
+  return Unusable();
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> CheckCertificate(const std::string& chain_pem,
+                                         const std::string& key_pem,
+                                         int64_t now_ms) {
+  RETURN_IF_ERROR(CheckNoNul("tls_cert", chain_pem));
+  RETURN_IF_ERROR(CheckNoNul("tls_key", key_pem));
+  ASSIGN_OR_RETURN(const std::vector<Certificate> chain,
+                   ReadCertificates("tls_cert", chain_pem));
+  ASSIGN_OR_RETURN(const Key key, ReadKey(key_pem));
+  if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
+    ERR_clear_error();
+    return Invalid("tls_key",
+                   "is not the key of the first certificate of "
+                   "--tls_cert");
+  }
+  RETURN_IF_ERROR(CheckUse(chain, *key));
+  int64_t end_ms = std::numeric_limits<int64_t>::max();
+  for (const Certificate& certificate : chain) {
+    ASSIGN_OR_RETURN(const int64_t its_end_ms,
+                     CheckValidity("tls_cert", certificate, now_ms));
+    end_ms = std::min(end_ms, its_end_ms);
+  }
+  return end_ms;
+}
+
+absl::Status CheckAuthorities(const std::string& pem, int64_t now_ms) {
+  RETURN_IF_ERROR(CheckNoNul("tls_client_ca", pem));
   ASSIGN_OR_RETURN(const std::vector<Certificate> authorities,
                    ReadCertificates("tls_client_ca", pem));
   absl::Status status;
@@ -123,59 +214,6 @@ absl::Status CheckAuthorities(std::string_view pem, int64_t now_ms) {
     if (status.ok()) break;
   }
   return status;
-}
-
-// What reads PEM as a C string stops at a NUL.
-absl::Status CheckNoNul(const Certificates& certificates) {
-  for (const auto& [flag, text] :
-       {std::pair<std::string_view, std::string_view>("tls_cert",
-                                                      certificates.chain),
-        {"tls_key", certificates.key},
-        {"tls_client_ca", certificates.client_ca}}) {
-    if (text.find('\0') != std::string_view::npos) {
-      return Invalid(flag, "holds a NUL byte");
-    }
-  }
-  return absl::OkStatus();
-}
-
-// That a server can be made with it: its key may be too short for that.
-absl::Status CheckUse(X509& own) {
-  const Context context(SSL_CTX_new(TLS_server_method()));
-  if (SSL_CTX_use_certificate(context.get(), &own) == 1) {
-    return absl::OkStatus();
-  }
-  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();
-  return Invalid("tls_cert", StrCat("cannot be used: ",
-                                    reason == nullptr ? "unknown" : reason));
-}
-
-}  // namespace
-
-absl::StatusOr<int64_t> CheckCertificates(const Certificates& certificates,
-                                          int64_t now_ms) {
-  RETURN_IF_ERROR(CheckNoNul(certificates));
-  ASSIGN_OR_RETURN(const std::vector<Certificate> chain,
-                   ReadCertificates("tls_cert", certificates.chain));
-  ASSIGN_OR_RETURN(const Key key, ReadKey(certificates.key));
-  if (X509_check_private_key(chain.front().get(), key.get()) != 1) {
-    ERR_clear_error();
-    return Invalid("tls_key",
-                   "is not the key of the first certificate of "
-                   "--tls_cert");
-  }
-  RETURN_IF_ERROR(CheckUse(*chain.front()));
-  int64_t end_ms = std::numeric_limits<int64_t>::max();
-  for (const Certificate& certificate : chain) {
-    ASSIGN_OR_RETURN(const int64_t its_end_ms,
-                     CheckValidity("tls_cert", certificate, now_ms));
-    end_ms = std::min(end_ms, its_end_ms);
-  }
-  if (!certificates.client_ca.empty()) {
-    RETURN_IF_ERROR(CheckAuthorities(certificates.client_ca, now_ms));
-  }
-  return end_ms;
 }
 
 void RequireTls13() {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace sluice {
@@ -23,12 +24,18 @@ struct Certificates {
 };
 
 // When the daemon's chain ends to be valid, in milliseconds since the Unix
-// epoch. Errors: kInvalidArgument, naming the flag of the part that is wrong:
-// what is no PEM, a key with a passphrase or of another certificate, a
-// certificate that is not valid at `now_ms`.  Of several authorities one that
-// is valid is enough.
-absl::StatusOr<int64_t> CheckCertificates(const Certificates& certificates,
-                                          int64_t now_ms);
+// epoch.
+// Errors: kInvalidArgument, naming the flag of the part that is wrong: what is
+// no PEM, a key with a passphrase or of another certificate, a certificate that
+// is not valid at `now_ms`, and one with which no TLS 1.3 can be spoken, which
+// is tried.
+absl::StatusOr<int64_t> CheckCertificate(const std::string& chain_pem,
+                                         const std::string& key_pem,
+                                         int64_t now_ms);
+
+// Of several authorities of clients one that is valid is enough: while they are
+// exchanged, the file has the old one as well.  Errors: as above.
+absl::Status CheckAuthorities(const std::string& pem, int64_t now_ms);
 
 // From here on this process speaks TLS 1.3 and nothing older, wherever it uses
 // OpenSSL.  gRPC offers no such choice itself, and would take 1.2.

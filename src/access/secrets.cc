@@ -73,73 +73,98 @@ Secrets::~Secrets() {
 
 std::pair<Certificates, int64_t> Secrets::certificates() const {
   const MutexLock lock(mutex_);
-  return {certificates_, generation_};
+  return {contents_.certificates, generation_};
 }
 
 absl::Status Secrets::Check(const Caller& caller, Role needed) const {
   if (files_.access.empty() || needed == Role::kNone) return absl::OkStatus();
   const MutexLock lock(mutex_);
-  return access_->Check(caller, needed);
+  return contents_.access.Check(caller, needed);
 }
 
 absl::Status Secrets::Reload() {
-  const MutexLock lock(reload_mutex_);
-  absl::StatusOr<Contents> contents = Read();
-  absl::Status status = contents.status();
-  if (status.ok()) {
-    // What is wrong is looked at again each time: time alone may mend it.
-    if (last_error_.empty() && *contents == seen_) return absl::OkStatus();
-    status = Apply(*contents);
+  const MutexLock reload_lock(reload_mutex_);
+  Contents contents;
+  {
+    const MutexLock lock(mutex_);
+    contents = contents_;
   }
-  if (status.ok()) {
-    seen_ = *std::move(contents);
-    last_error_.clear();
-    return absl::OkStatus();
-  }
-  if (last_error_ != Message(status)) {
-    last_error_ = std::string(Message(status));
-    metrics_.failed_secret_reloads.Increment();
-    if (generation_ > 0) {
-      LOG(ERROR) << last_error_ << "; what was there before stays in effect";
+  absl::Status status = ReadCertificate(&contents);
+  for (const absl::Status& next :
+       {ReadAuthorities(&contents), ReadAccess(&contents)}) {
+    if (status.ok()) {
+      status = next;
+    } else if (!next.ok()) {
+      status = absl::Status(status.code(),
+                            StrCat(Message(status), "; ", Message(next)));
     }
   }
+  const bool is_first = generation_ == 0;
+  if (!status.ok() && last_error_ != Message(status)) {
+    metrics_.failed_secret_reloads.Increment();
+    if (!is_first) {
+      LOG(ERROR) << Message(status)
+                 << "; what was there before stays in effect in its place";
+    }
+  }
+  last_error_ = status.ok() ? "" : std::string(Message(status));
+  if (is_first && !status.ok()) return status;
+  metrics_.certificate_expires_seconds.Set(
+      static_cast<double>(contents.expires_ms) / 1000);
+  const MutexLock lock(mutex_);
+  if (contents == contents_) return status;
+  contents_ = std::move(contents);
+  ++generation_;
+  if (!is_first) LOG(INFO) << "certificates and roles were read again";
   return status;
 }
 
-absl::StatusOr<Secrets::Contents> Secrets::Read() const {
-  Contents contents;
-  ASSIGN_OR_RETURN(contents.certificates.chain,
-                   ReadFile("tls_cert", files_.tls_cert));
-  ASSIGN_OR_RETURN(contents.certificates.key,
-                   ReadFile("tls_key", files_.tls_key));
-  ASSIGN_OR_RETURN(contents.certificates.client_ca,
-                   ReadFile("tls_client_ca", files_.tls_client_ca));
-  ASSIGN_OR_RETURN(contents.access, ReadFile("access_file", files_.access));
-  return contents;
+absl::Status Secrets::ReadCertificate(Contents* contents) const {
+  ASSIGN_OR_RETURN(std::string chain, ReadFile("tls_cert", files_.tls_cert));
+  ASSIGN_OR_RETURN(std::string key, ReadFile("tls_key", files_.tls_key));
+  Certificates& certificates = contents->certificates;
+  if (chain == certificates.chain && key == certificates.key &&
+      contents->expires_ms != 0) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<int64_t> expires_ms =
+      CheckCertificate(chain, key, clock_.NowMs());
+  if (!expires_ms.ok()) {
+    return Annotate(expires_ms.status(),
+                    StrCat(files_.tls_cert, " and ", files_.tls_key));
+  }
+  certificates.chain = std::move(chain);
+  certificates.key = std::move(key);
+  contents->expires_ms = *expires_ms;
+  return absl::OkStatus();
 }
 
-absl::Status Secrets::Apply(const Contents& contents) {
-  ASSIGN_OR_RETURN(const int64_t expires_ms,
-                   CheckCertificates(contents.certificates, clock_.NowMs()));
-  if (!files_.tls_client_ca.empty() &&
-      contents.certificates.client_ca.empty()) {
+absl::Status Secrets::ReadAuthorities(Contents* contents) const {
+  if (files_.tls_client_ca.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::string pem,
+                   ReadFile("tls_client_ca", files_.tls_client_ca));
+  if (pem.empty()) {
     return absl::InvalidArgumentError(
         StrCat("--tls_client_ca=", files_.tls_client_ca, ": is empty"));
   }
-  std::optional<AccessList> access;
-  if (!files_.access.empty()) {
-    absl::StatusOr<AccessList> list = AccessList::Parse(contents.access);
-    if (!list.ok()) {
-      return Annotate(list.status(), StrCat("--access_file=", files_.access));
-    }
-    access = *std::move(list);
+  if (pem == contents->certificates.client_ca) return absl::OkStatus();
+  RETURN_IF_ERROR(
+      Annotate(CheckAuthorities(pem, clock_.NowMs()), files_.tls_client_ca));
+  contents->certificates.client_ca = std::move(pem);
+  return absl::OkStatus();
+}
+
+absl::Status Secrets::ReadAccess(Contents* contents) const {
+  if (files_.access.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::string text, ReadFile("access_file", files_.access));
+  // An empty one is wrong.
+  if (!text.empty() && text == contents->access_text) return absl::OkStatus();
+  absl::StatusOr<AccessList> list = AccessList::Parse(text);
+  if (!list.ok()) {
+    return Annotate(list.status(), StrCat("--access_file=", files_.access));
   }
-  metrics_.certificate_expires_seconds.Set(static_cast<double>(expires_ms) /
-                                           1000);
-  const MutexLock lock(mutex_);
-  certificates_ = contents.certificates;
-  access_ = std::move(access);
-  if (++generation_ > 1) LOG(INFO) << "certificates and roles were read again";
+  contents->access_text = std::move(text);
+  contents->access = *std::move(list);
   return absl::OkStatus();
 }
 

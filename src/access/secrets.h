@@ -1,9 +1,10 @@
 // What the daemon knows its clients by, read from files and kept up to date.
 //
-// The files are read again every few seconds.  What has changed is checked as a
-// whole, certificate beside key, and takes effect for connections and calls
-// that come later; calls under way go on.  What is wrong is logged once, and
-// what was there before stays in effect.
+// The files are read again every few seconds.  What has changed is checked, the
+// certificate beside its key, and takes effect for connections and calls that
+// come later; calls under way go on.  What is wrong is logged once, and what
+// was there before stays in effect in its place: nobody whose role was taken
+// away keeps it because a certificate has expired.
 //
 // Threads: any; a thread of its own reads the files.
 
@@ -13,7 +14,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,19 +63,25 @@ class Secrets {
   // Errors: those of AccessList::Check().
   absl::Status Check(const Caller& caller, Role needed) const;
 
-  // Reads the files now.  What is wrong is logged and returned.
+  // Reads the files now.  What is wrong is logged and returned; the rest takes
+  // effect, unless this is the first time.
   absl::Status Reload();
 
  private:
   struct Contents {
     Certificates certificates;
-    std::string access;
+    int64_t expires_ms = 0;
+    std::string access_text;
+    AccessList access;
 
     friend bool operator==(const Contents&, const Contents&) = default;
   };
 
-  absl::StatusOr<Contents> Read() const;
-  absl::Status Apply(const Contents& contents);
+  // Each reads its files, and changes its part of `contents` if that has
+  // changed and nothing is wrong with it.
+  absl::Status ReadCertificate(Contents* contents) const;
+  absl::Status ReadAuthorities(Contents* contents) const;
+  absl::Status ReadAccess(Contents* contents) const;
   void Watch();
 
   const SecretFiles files_;
@@ -84,14 +90,11 @@ class Secrets {
 
   mutable Mutex mutex_;
   CondVar end_;
-  // In effect.
-  Certificates certificates_ ABSL_GUARDED_BY(mutex_);
-  std::optional<AccessList> access_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<int64_t> generation_ = 0;  // Changes under the lock.
+  Contents contents_ ABSL_GUARDED_BY(mutex_);  // In effect.
+  std::atomic<int64_t> generation_ = 0;        // Changes under the lock.
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
 
   Mutex reload_mutex_;  // One Reload() at a time.
-  Contents seen_ ABSL_GUARDED_BY(reload_mutex_);
   std::string last_error_ ABSL_GUARDED_BY(reload_mutex_);
 
   std::thread thread_;

@@ -73,8 +73,9 @@ TestAuthority::TestAuthority(const std::string& name)
 
 CertificateAndKey TestAuthority::Sign(const std::string& common_name,
                                       const std::string& alternatives,
-                                      int64_t begin_s, int64_t end_s) {
-  const std::unique_ptr<EVP_PKEY, Release> key(EVP_EC_gen("P-256"));
+                                      int64_t begin_s, int64_t end_s,
+                                      const char* curve) {
+  const std::unique_ptr<EVP_PKEY, Release> key(EVP_EC_gen(curve));
   const std::unique_ptr<X509, Release> x509(
       Make(common_name, key.get(), begin_s, end_s));
   X509_set_issuer_name(x509.get(), X509_get_subject_name(x509_.get()));

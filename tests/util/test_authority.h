@@ -28,10 +28,11 @@ class TestAuthority {
   const std::string& certificate() const { return own_.certificate; }
 
   // `alternatives` is as in OpenSSL's configuration: "DNS:localhost,URI:a:b".
-  // It begins and ends to be valid so many seconds from now.
+  // It begins and ends to be valid so many seconds from now, and has a key on
+  // that curve.
   CertificateAndKey Sign(const std::string& common_name,
                          const std::string& alternatives, int64_t begin_s = -60,
-                         int64_t end_s = 86400);
+                         int64_t end_s = 86400, const char* curve = "P-256");
 
  private:
   struct Release {

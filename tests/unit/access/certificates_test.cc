@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "sluice/base/clock.h"
 #include "util/status_matchers.h"
 #include "util/test_authority.h"
@@ -26,13 +27,21 @@ class CertificatesTest : public testing::Test {
             .client_ca = authority_.certificate()};
   }
 
+  static absl::StatusOr<int64_t> Check(const Certificates& certificates,
+                                       int64_t now_ms) {
+    if (!certificates.client_ca.empty()) {
+      RETURN_IF_ERROR(CheckAuthorities(certificates.client_ca, now_ms));
+    }
+    return CheckCertificate(certificates.chain, certificates.key, now_ms);
+  }
+
   const int64_t now_ms_ = SystemClock().NowMs();
   TestAuthority authority_;
 };
 
 TEST_F(CertificatesTest, EndWithTheFirstOfTheChain) {
   Certificates certificates = Valid();
-  const auto end_ms = CheckCertificates(certificates, now_ms_);
+  const auto end_ms = Check(certificates, now_ms_);
   ASSERT_THAT(end_ms, IsOk());
   EXPECT_NEAR(static_cast<double>(*end_ms),
               static_cast<double>(now_ms_ + 86400 * 1000), 5000);
@@ -40,16 +49,10 @@ TEST_F(CertificatesTest, EndWithTheFirstOfTheChain) {
       authority_.Sign("server", "DNS:localhost", -60, 3600);
   certificates.chain = shorter.certificate + authority_.certificate();
   certificates.key = shorter.key;
-  EXPECT_LT(*CheckCertificates(certificates, now_ms_), now_ms_ + 3601 * 1000);
-  EXPECT_THAT(CheckCertificates(certificates, now_ms_ + 3601 * 1000),
+  EXPECT_LT(*Check(certificates, now_ms_), now_ms_ + 3601 * 1000);
+  EXPECT_THAT(Check(certificates, now_ms_ + 3601 * 1000),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--tls_cert: expired on ")));
-}
-
-TEST_F(CertificatesTest, NeedNoAuthorityOfClients) {
-  Certificates certificates = Valid();
-  certificates.client_ca.clear();
-  EXPECT_THAT(CheckCertificates(certificates, now_ms_), IsOk());
 }
 
 TEST_F(CertificatesTest, NameTheFlagOfWhatIsWrong) {
@@ -79,7 +82,7 @@ TEST_F(CertificatesTest, NameTheFlagOfWhatIsWrong) {
            {{valid.chain, valid.key, "x"}, "--tls_client_ca: holds no cert"},
            {{valid.chain, valid.key, old.certificate},
             "--tls_client_ca: expired on "}}) {
-    EXPECT_THAT(CheckCertificates(certificates, now_ms_),
+    EXPECT_THAT(Check(certificates, now_ms_),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
   }
 }
@@ -88,7 +91,27 @@ TEST_F(CertificatesTest, TakeAnOldAuthorityBesideTheNewOne) {
   Certificates certificates = Valid();
   const CertificateAndKey old = authority_.Sign("o", "DNS:o", -7200, -3600);
   certificates.client_ca = old.certificate + authority_.certificate();
-  EXPECT_THAT(CheckCertificates(certificates, now_ms_), IsOk());
+  EXPECT_THAT(Check(certificates, now_ms_), IsOk());
+}
+
+TEST_F(CertificatesTest, HaveAKeyThatTls13Has) {
+  for (const char* curve : {"P-256", "P-384", "P-521"}) {
+    const auto [chain, key] = authority_.Sign("s", "DNS:s", -60, 3600, curve);
+    EXPECT_THAT(CheckCertificate(chain, key, now_ms_), IsOk()) << curve;
+  }
+  for (const char* curve : {"secp256k1", "brainpoolP256r1"}) {
+    const auto [chain, key] = authority_.Sign("s", "DNS:s", -60, 3600, curve);
+    EXPECT_THAT(CheckCertificate(chain, key, now_ms_),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("--tls_cert: cannot be used: ")))
+        << curve;
+  }
+}
+
+TEST_F(CertificatesTest, MayBeALongChain) {
+  auto [chain, key] = authority_.Sign("server", "DNS:localhost");
+  for (int i = 0; i < 100; ++i) chain += authority_.certificate();
+  EXPECT_THAT(CheckCertificate(chain, key, now_ms_), IsOk());
 }
 
 TEST_F(CertificatesTest, RefuseAKeyWithAPassphrase) {
@@ -102,7 +125,7 @@ TEST_F(CertificatesTest, RefuseAKeyWithAPassphrase) {
   certificates.key.assign(bytes, static_cast<size_t>(size));
   BIO_free(bio);
   EVP_PKEY_free(key);
-  EXPECT_THAT(CheckCertificates(certificates, now_ms_),
+  EXPECT_THAT(Check(certificates, now_ms_),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--tls_key: has a passphrase")));
 }

@@ -15,6 +15,7 @@
 namespace sluice {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class SecretsTest : public testing::Test {
@@ -96,14 +97,58 @@ TEST_F(SecretsTest, StayAsTheyWereWhileAFileIsWrong) {
       (*secrets)->Reload(),
       StatusIs(absl::StatusCode::kInvalidArgument,
                HasSubstr("--access_file=" + files_.access + ": line 1")));
+  EXPECT_THAT((*secrets)->Check({}, Role::kRead), IsOk());
   std::filesystem::remove(files_.access);
   EXPECT_THAT((*secrets)->Reload(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr(files_.access)));
-  EXPECT_EQ((*secrets)->certificates(), first);
+  EXPECT_THAT((*secrets)->Check({}, Role::kRead), IsOk());
   EXPECT_GE(metrics_.failed_secret_reloads.Value(), 3);
   Write("access", "read anyone\n");
   EXPECT_THAT((*secrets)->Reload(), IsOk());
   EXPECT_EQ((*secrets)->certificates().first.key, next.key);
+}
+
+TEST_F(SecretsTest, TakeEffectBesideWhatIsWrong) {
+  files_.access = directory_ / "access";
+  files_.tls_client_ca = directory_ / "ca";
+  Write("access", "read anyone\n");
+  Write("ca", authority_.certificate());
+  const auto secrets = Open();
+  ASSERT_THAT(secrets, IsOk());
+  const Certificates first = (*secrets)->certificates().first;
+  const CertificateAndKey old = authority_.Sign("o", "DNS:o", -7200, -3600);
+  Write("cert", old.certificate);
+  Write("key", old.key);
+  Write("access", "write anyone\n");
+  const std::string authorities =
+      authority_.certificate() + TestAuthority("other").certificate();
+  Write("ca", authorities);
+  EXPECT_THAT((*secrets)->Reload(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr(files_.tls_cert + " and " + files_.tls_key +
+                                 ": --tls_cert: expired on ")));
+  EXPECT_THAT((*secrets)->Check({}, Role::kWrite), IsOk());
+  const auto [second, generation] = (*secrets)->certificates();
+  EXPECT_EQ(second.client_ca, authorities);
+  EXPECT_EQ(second.chain, first.chain);
+  EXPECT_EQ(second.key, first.key);
+  Write("ca", "nonsense");
+  WriteServer("next");
+  EXPECT_THAT((*secrets)->Reload(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--tls_client_ca: holds no certificate")));
+  EXPECT_GT((*secrets)->generation(), generation);
+  EXPECT_EQ((*secrets)->certificates().first.client_ca, authorities);
+  EXPECT_NE((*secrets)->certificates().first.chain, first.chain);
+}
+
+TEST_F(SecretsTest, AllSayWhatIsWrong) {
+  files_.access = directory_ / "access";
+  Write("cert", "nonsense");
+  Write("access", "nonsense");
+  EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kInvalidArgument,
+                               AllOf(HasSubstr("--tls_cert: holds no"),
+                                     HasSubstr("--access_file="))));
 }
 
 TEST_F(SecretsTest, AreNotOpenedWhereSomethingIsWrong) {
