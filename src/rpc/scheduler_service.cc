@@ -119,6 +119,17 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
   std::function<void(bool is_delivered)> done_;
 };
 
+// Ends a call of which no whole request arrived: its client has cancelled it,
+// or has gone.  That is no malformed request, which has all its bytes.
+grpc::ServerUnaryReactor* RefuseWithoutRequest(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer& request) {
+  if (request.Valid()) return nullptr;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(
+      absl::InvalidArgumentError("the request has not arrived whole")));
+  return reactor;
+}
+
 }  // namespace
 
 SchedulerService::SchedulerService(Parts parts, Options options)
@@ -128,7 +139,9 @@ SchedulerService::SchedulerService(Parts parts, Options options)
       metrics_(parts.metrics),
       options_(std::move(options)) {}
 
-SchedulerService::Reactor* SchedulerService::Refuse(Context* context) const {
+SchedulerService::Reactor* SchedulerService::Refuse(
+    Context* context, const Bytes& request) const {
+  if (Reactor* reactor = RefuseWithoutRequest(context, request)) return reactor;
   if (gate_.is_open()) return nullptr;
   Reactor* reactor = context->DefaultReactor();
   reactor->Finish(gate_.Refusal());
@@ -196,7 +209,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    Bytes* response,
                                                    const Codes& codes,
                                                    Convert convert) {
-  if (Reactor* refused = Refuse(context)) return refused;
+  if (Reactor* refused = Refuse(context, *request)) return refused;
   NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   google::protobuf::Arena arena;
@@ -224,7 +237,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
 SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
                                                       const Bytes* request,
                                                       Bytes* response) {
-  if (Reactor* refused = Refuse(context)) return refused;
+  if (Reactor* refused = Refuse(context, *request)) return refused;
   firmament::ScheduleRequest message;
   if (!ParseMessage(*request, &message)) {
     CountMalformed("Schedule", context->peer(), kUnparsable);
@@ -385,7 +398,7 @@ SchedulerService::Reactor* SchedulerService::AddNodeStats(Context* context,
 SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
-  if (Reactor* refused = Refuse(context)) return refused;
+  if (Reactor* refused = Refuse(context, *request)) return refused;
   NoteCall(*context);
   const Call call = {context->DefaultReactor(), response};
   firmament::TaskInfo message;
@@ -414,6 +427,9 @@ SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
 SchedulerService::Reactor* SchedulerService::Check(Context* context,
                                                    const Bytes* request,
                                                    Bytes* response) {
+  if (Reactor* refused = RefuseWithoutRequest(context, *request)) {
+    return refused;
+  }
   Reactor* reactor = context->DefaultReactor();
   firmament::HealthCheckRequest message;
   const bool is_parsed = ParseMessage(*request, &message);

@@ -118,8 +118,9 @@ class SchedulerService final : public RawSchedulerService {
   void AnswerMalformed(Call call, const Codes& codes, std::string_view offender,
                        std::string_view reason);
 
-  // Ends a call to a daemon that follows; null if this one leads.
-  Reactor* Refuse(Context* context) const;
+  // Ends a call whose request did not arrive, and one to a daemon that follows;
+  // else null.
+  Reactor* Refuse(Context* context, const Bytes& request) const;
 
   // Of all calls but Check.  Returns whether the client had called nothing but
   // Check on its connection before.

@@ -23,6 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr char kAnyPort[] = "--listen_address=127.0.0.1:0";
 constexpr char kNoHttp[] = "--http_address=";
@@ -71,6 +72,19 @@ TEST(Process, GivesUpClientsThatDoNotReadTheirReplies) {
   }
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.AwaitEnd(), 0) << daemon.log();
+}
+
+TEST(Process, TakesNoCallForMalformedThatWasBrokenOff) {
+  DaemonProcess daemon({kAnyPort, "--http_address=127.0.0.1:0"});
+  const int port = daemon.AwaitReady();
+  ASSERT_NE(port, 0) << daemon.log();
+  for (const char* method : {"Check", "Schedule", "TaskSubmitted", "NodeAdded",
+                             "AddTaskInfo", "TaskRemoved"}) {
+    BreakOffCall(port, method);
+  }
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.AwaitEnd(), 0);
+  EXPECT_THAT(daemon.log(), Not(HasSubstr("malformed")));
 }
 
 TEST(Process, AnswersTheScheduleCallsThatWaitWhenItEnds) {

@@ -45,25 +45,44 @@ constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kSettings = 4;
 constexpr uint8_t kEndStream = 1;
 constexpr uint8_t kEndHeaders = 4;
+constexpr uint8_t kResetStream = 3;
 constexpr char kNoInitialWindow[] = {0, 4, 0, 0, 0, 0};
+constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+// Begins a call on stream 1.
+std::string Call(const std::string& method) {
+  return Frame(kHeaders, kEndHeaders, 1,
+               Headers({{":method", "POST"},
+                        {":scheme", "http"},
+                        {":path", "/firmament.FirmamentScheduler/" + method},
+                        {":authority", "localhost"},
+                        {"content-type", "application/grpc"},
+                        {"te", "trailers"}}));
+}
 
 }  // namespace
 
 StalledClient::StalledClient(int port) : connection_(port) {
-  connection_.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  connection_.Send(kPreface);
   connection_.Send(
       Frame(kSettings, 0, 0,
             std::string(kNoInitialWindow, sizeof(kNoInitialWindow))));
-  connection_.Send(
-      Frame(kHeaders, kEndHeaders, 1,
-            Headers({{":method", "POST"},
-                     {":scheme", "http"},
-                     {":path", "/firmament.FirmamentScheduler/Schedule"},
-                     {":authority", "localhost"},
-                     {"content-type", "application/grpc"},
-                     {"te", "trailers"}})));
+  connection_.Send(Call("Schedule"));
   // An empty message: not compressed, of length 0.
   connection_.Send(Frame(kData, kEndStream, 1, std::string(5, '\0')));
+}
+
+void BreakOffCall(int port, const std::string& method) {
+  TcpConnection connection(port);
+  connection.Send(kPreface + Frame(kSettings, 0, 0, "") + Call(method));
+  // Two bytes of a message of four.
+  connection.Send(Frame(kData, 0, 1, std::string("\0\0\0\0\4ab", 7)));
+  constexpr char kCancel[] = {0, 0, 0, 8};
+  connection.Send(
+      Frame(kResetStream, 0, 1, std::string(kCancel, sizeof(kCancel))));
+  // No settings have a byte: it closes the connection when it comes to this.
+  connection.Send(Frame(kSettings, 0, 0, "x"));
+  connection.ReadToEnd();
 }
 
 }  // namespace sluice

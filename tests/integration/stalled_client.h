@@ -5,6 +5,8 @@
 #ifndef SLUICE_TESTS_INTEGRATION_STALLED_CLIENT_H_
 #define SLUICE_TESTS_INTEGRATION_STALLED_CLIENT_H_
 
+#include <string>
+
 #include "util/tcp_connection.h"
 
 namespace sluice {
@@ -19,6 +21,10 @@ class StalledClient {
  private:
   TcpConnection connection_;
 };
+
+// Calls a method of the contract, sends half a request, and cancels the call
+// when the daemon has that; returns when the daemon knows.
+void BreakOffCall(int port, const std::string& method);
 
 }  // namespace sluice
 
