@@ -76,11 +76,11 @@ void Adoptions::Adopt(Machine* machine, const std::vector<TaskId>& running) {
     Task* task = state_.MutableTask(uid);
     if (task != nullptr && !task->HasOwnId() &&
         task->state != TaskState::kRemoved) {
-      // Of what was placed already the daemon knows more.
+      // The daemon knows more about tasks that are placed already.
       if (task->state == TaskState::kPending) Put(task, machine->id);
       continue;
     }
-    DropClaim(uid);  // Of a machine that said so before.
+    DropClaim(uid);  // Of a machine that named it before.
     index.AddClaim(uid, machine);
   }
 }
@@ -88,7 +88,7 @@ void Adoptions::Adopt(Machine* machine, const std::vector<TaskId>& running) {
 void Adoptions::Put(Task* task, MachineId id) {
   state_.LeaveQueue(*task);
   state_.adoptions_.SetRunsOn(task, "");
-  // Others may have reported it as a pod that they do not know.
+  // A client may have reported it as a foreign pod.
   MachineCommands(now_ms_, &state_).Apply(RemoveForeignPod{task->name, ""});
   PutWhereItRuns(task, state_.MutableMachine(id));
   state_.replacements_.SetHeld(task, false);
@@ -99,7 +99,7 @@ void Adoptions::Put(Task* task, MachineId id) {
 
 void Adoptions::PutWhereItRuns(Task* task, Machine* machine) {
   if (task->state == TaskState::kRunning && task->machine == machine->id) {
-    // Its client knows where it is to run, but perhaps not that it is to stop.
+    // Its client knows where it runs, but maybe not that it is to stop.
     if (!task->is_evicted) state_.DeleteDeltas(task->id);
   } else {
     if (task->state == TaskState::kRunning) state_.Unplace(task);

@@ -1,15 +1,14 @@
-// Tasks that run already when the daemon hears of them.
+// Tasks that already run when the daemon hears of them.
 //
 // A client says so of a task (SubmitTask::runs_on) or of a machine
-// (AddMachine::running), and the machine and the task may come in any order.
-// The task is taken as placed there, whether it fits or not, and nothing is
-// told of it.  Until both are known
+// (AddMachine::running).  The task and the machine may arrive in either order.
+// The task counts as placed there whether it fits or not, and no delta tells
+// of it.  Until both are known:
 //
-//   a task that runs on a machine nobody has announced waits for the machine,
-//   in no queue: placed elsewhere it would run twice;
-//   a machine is remembered with the uid that it names and nobody has
-//   submitted, until somebody does, or reports an end of it, or the machine
-//   departs.
+//   A task on a machine that nobody has announced waits for that machine, in no
+//   queue: placed elsewhere it would run twice.
+//   A machine keeps the uid that it names and that nobody has submitted, until
+//   somebody submits it or reports its end, or the machine departs.
 //
 // Both are stored.
 //
@@ -32,14 +31,14 @@ namespace sluice {
 
 class ClusterState;
 
-// What the state keeps; derived from Task::runs_on and Machine::claimed.
+// The state's index, derived from Task::runs_on and Machine::claimed.
 struct AdoptionIndex {
   absl::flat_hash_map<std::string, absl::btree_set<TaskId>> awaiting;
   absl::flat_hash_map<TaskId, MachineId> claimants;
 
-  // Empty: it waits for no machine any more.
+  // An empty `uuid` ends the wait.
   void SetRunsOn(Task* task, const std::string& uuid);
-  // No-op where the machine names it already.  REQUIRES: no other machine does.
+  // No-op if the machine names it already.  REQUIRES: no other machine does.
   void AddClaim(TaskId uid, Machine* machine);
 };
 
@@ -48,20 +47,20 @@ class Adoptions {
   Adoptions(int64_t now_ms, ClusterState* state)
       : now_ms_(now_ms), state_(*state) {}
 
-  // After the task was submitted: where it runs as its client says, or as a
-  // machine says.
+  // Call after the task was submitted.  Puts it where its client, or a machine,
+  // says that it runs.
   void Adopt(Task* task, const std::string& runs_on);
-  // After the machine was announced: who runs on it.
+  // Call after the machine was announced.  Puts the tasks there that run on it.
   void Adopt(Machine* machine, const std::vector<TaskId>& running);
-  // The account of the task says that it runs there, whatever it said before.
+  // Records that the task runs there, whatever was recorded before.
   // Call between LeaveQueue() and EnterQueue().
   void PutWhereItRuns(Task* task, Machine* machine);
-  // Nobody will submit it, or somebody has.
+  // Call when the uid was submitted, or when nobody will submit it.
   void DropClaim(TaskId uid);
   void DropClaimsOf(Machine* machine);
 
  private:
-  // Leaves alone what is not live.
+  // REQUIRES: the task is live.
   void Put(Task* task, MachineId id);
 
   const int64_t now_ms_;

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Who mentions fewer than one in so many machines did not begin anew.
+// A client that mentions fewer than one in so many machines did not start over.
 constexpr int64_t kMachinesForOne = 10;
 
 }  // namespace
@@ -66,7 +66,7 @@ void Announcements::FindStale() {
     if (machine->is_stale) state_.EndSuccessionsOn(*machine);
   }
   for (const auto& [id, task] : state_.tasks_) {
-    if (task->feed != FeedId()) continue;  // Begins and ends as its feed says.
+    if (task->feed != FeedId()) continue;  // Its feed decides.
     const bool is_stale = !task->is_displaced &&
                           task->state != TaskState::kRemoved &&
                           task->announcement < stale_below;
@@ -85,7 +85,7 @@ Ack Announcements::Apply(const ForgetStale& /*command*/) {
              !task.IsRemovedByGuess()));
   };
   TaskCommands commands(now_ms_, &state_);
-  // Once one is forgotten nobody will speak of those before it.
+  // Once a task is forgotten, nobody will mention earlier holders of its uid.
   for (std::vector<TaskId> tasks;; tasks.clear()) {
     for (const auto& [id, task] : state_.tasks_) {
       if (is_to_go(*task)) tasks.push_back(id);

@@ -1,4 +1,4 @@
-// Announcements: a client that begins anew says once more what there is
+// Announcements: a client that starts over states again everything that exists
 // (docs/decisions/0022).
 //
 // Threads: none; confined to the core thread.
@@ -24,15 +24,15 @@ class Announcements {
   Ack Apply(const EndAnnouncement& command);
   Ack Apply(const ForgetStale& command);
 
-  // The client speaks of it.  REQUIRES: the task is in no queue.
+  // Notes that the client mentioned it.  REQUIRES: the task is in no queue.
   void Mention(Task* task);
   void Mention(Machine* machine);
 
-  // Says of each task and machine whether it is stale.
+  // Updates is_stale of every task and machine.
   void FindStale();
 
  private:
-  // Whose removal was guessed and who was not submitted is gone indeed.
+  // Erases the tasks that were removed by guess and not submitted again.
   void ForgetGuessed();
 
   const int64_t now_ms_;

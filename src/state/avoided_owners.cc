@@ -22,7 +22,7 @@ std::vector<TaskId> AvoidedOwners::Replace(const std::vector<Owner>& former,
     if (it == tasks_.end()) return;
     tasks.insert(tasks.end(), it->second.begin(), it->second.end());
   };
-  // First those of now, so that who stays is not looked at.
+  // The new ones first, so that owners that stay are not looked at.
   for (const Owner& owner : now) {
     if (machines_[owner]++ == 0) add_tasks_of(owner);
   }

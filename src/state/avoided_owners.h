@@ -1,7 +1,7 @@
-// Whose tasks machines would rather not have, and which tasks these are.
+// Which owners machines avoid, and which tasks these owners have.
 //
 // A machine may avoid a thousand owners, and nearly every task has an owner of
-// its own: tasks are found by their owner.
+// its own, so tasks are indexed by owner.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -21,19 +21,19 @@ namespace sluice {
 
 class AvoidedOwners {
  public:
-  // Whether any machine avoids the owner, if it is one.
+  // True if any machine avoids the owner.  False for an empty owner.
   bool Contains(const Owner& owner) const {
     return !owner.empty() && machines_.contains(owner);
   }
 
   void SetOwner(Task* task, const Owner& owner);
 
-  // A machine avoids `now` instead of `former`.  Returns the tasks of owners
-  // that machines have begun, or ceased, to avoid.
+  // A machine avoids `now` instead of `former`.  Returns the tasks of the
+  // owners that were avoided by no machine before, or are by none now.
   std::vector<TaskId> Replace(const std::vector<Owner>& former,
                               const std::vector<Owner>& now);
 
-  // Tasks that Replace() returned, since the start.
+  // The number of tasks that Replace() has returned since the start.
   int64_t returned_count() const { return returned_count_; }
 
  private:

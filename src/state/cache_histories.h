@@ -1,13 +1,14 @@
-// How kinds of work use the last-level cache, so that it is known what tasks do
-// to their neighbors that do not say it (docs/decisions/0035-learned-kinds.md).
+// How kinds of work use the last-level cache.  This tells what tasks do to
+// their neighbors if they do not state it
+// (docs/decisions/0035-learned-kinds.md).
 //
-// What is known are the mean references and misses, smoothed.  Of more kinds
-// than there is room for the one is forgotten that was added to the longest ago
+// A history holds smoothed means of references and misses.  When there is no
+// room for another kind, the least recently updated one is forgotten
 // (state/recent_histories.h).
 //
-// Threads: confined to the core thread.  Units: for 1,000,000 instructions.
-// Nothing of it is stored.  Determinism: the same reports in the same order
-// give the same.
+// Threads: confined to the core thread.  Units: per 1,000,000 instructions.
+// Nothing is stored.  Determinism: the same reports in the same order give the
+// same histories.
 
 #ifndef SLUICE_STATE_CACHE_HISTORIES_H_
 #define SLUICE_STATE_CACHE_HISTORIES_H_
@@ -26,7 +27,7 @@ class CacheHistories {
  public:
   // Some 100 bytes each.
   static constexpr size_t kKindsMax = 4096;
-  // What is more is taken for that.
+  // Larger counts are capped at this.
   static constexpr int64_t kCountMax = 1'000'000'000'000;
 
   struct History {
@@ -42,9 +43,9 @@ class CacheHistories {
   // and for more misses than references.
   void Note(WorkKindId kind, const CacheUse& use);
 
-  // Null where nothing was reported of the kind of work, or that was forgotten.
+  // Null if nothing was reported for the kind, or its history was forgotten.
   const History* Find(WorkKindId kind) const { return kinds_.Find(kind); }
-  // What its tasks are to their neighbors.  A sheep where too little is known.
+  // What its tasks are to their neighbors; a sheep if too little is known.
   TaskKind TaskKindOf(WorkKindId kind, const KindScheme& scheme) const;
 
  private:

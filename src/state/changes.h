@@ -1,5 +1,5 @@
-// What changes in the cluster state, for those who keep something that follows
-// from it: the store, and what is derived of machines.
+// What has changed in the cluster state, for those that follow it: the store,
+// and whatever is derived from machines.
 //
 // Threads: values.
 
@@ -29,7 +29,7 @@ struct ChangeSet {
   }
 };
 
-// What of a machine's description changed.
+// Which parts of a machine's description changed.
 using MachineFields = uint32_t;
 inline constexpr MachineFields kNameField = 1;
 inline constexpr MachineFields kLabelsField = 2;
@@ -37,7 +37,7 @@ inline constexpr MachineFields kTaintsField = 4;
 inline constexpr MachineFields kAvoidsField = 8;
 inline constexpr MachineFields kAllFields = 15;
 
-// Numbers that go on after a restart.
+// Counters that survive a restart.
 struct StateCounters {
   uint32_t next_job_id = 0;
   uint32_t next_machine_id = 0;
@@ -45,15 +45,17 @@ struct StateCounters {
   uint64_t next_delta_sequence = 1;  // 0 is none.
   uint64_t version = 0;
   uint32_t next_feed_id = 1;
-  // Of tasks whose id no client gave, dealt downwards; 0: none yet.
+  // The last id given to a task that has none from a client.  Counts down; 0:
+  // none yet.
   uint64_t last_own_task_id = 0;
-  // A client that begins anew announces what there is: the number of the last
-  // time, when it began, and below which number what was mentioned is stale.
+  // A client that starts over announces what exists: the number of the last
+  // announcement, the number below which a mention is stale, and when the last
+  // announcement began.
   uint32_t announcement = 0;
   uint32_t stale_below = 0;
   int64_t announcement_ms = 0;  // Since the epoch.
-  // While the client goes on announcing, what `stale_below` was before.  Not
-  // stored: after a crash it has said what it had to say.
+  // The previous `stale_below` while an announcement is open.  Not stored:
+  // after a crash the announcement counts as complete.
   std::optional<uint32_t> former_stale_below = {};
 };
 

@@ -10,7 +10,7 @@ namespace sluice {
 
 WorkKindId WorkKindOf(const TaskSpec& spec) {
   if (!spec.binary.empty()) return {Fnv1a64(spec.binary, Fnv1a64("binary:"))};
-  uint64_t amounts = 0;  // In whatever order they come.
+  uint64_t amounts = 0;  // A sum, which does not depend on the order.
   for (const auto& [name, amount] : spec.request) {
     if (amount > 0) amounts += Fnv1a64(StrCat(name, "=", amount));
   }

@@ -1,16 +1,17 @@
 // How long tasks of a kind of work ran, so that policies can tell what is
-// short, how fast on which machines (state/speed_histories.h), and how they
-// used the cache (state/cache_histories.h).
+// short; how fast they ran on which machines (state/speed_histories.h); and how
+// they used the cache (state/cache_histories.h).
 //
-// Tasks are of one kind whose clients state the same program
-// (TaskDescriptor.binary); of those without one, tasks of one namespace that
-// ask for the same (docs/decisions/0033-class-histories.md).
+// Tasks with the same stated program (TaskDescriptor.binary) are of one kind.
+// Tasks without one are of one kind if they have the same namespace and ask for
+// the same (docs/decisions/0033-class-histories.md).
 //
-// The mean is smoothed, and of more kinds than there is room for the one is
-// forgotten that completed a task the longest ago (state/recent_histories.h).
+// The mean is smoothed.  When there is no room for another kind, the one whose
+// last completion is the oldest is forgotten (state/recent_histories.h).
 //
-// Threads: confined to the core thread.  Units: milliseconds.  Nothing of it is
-// stored.  Determinism: the same runs in the same order give the same.
+// Threads: confined to the core thread.  Units: milliseconds.  Nothing is
+// stored.  Determinism: the same runs in the same order give the same
+// histories.
 
 #ifndef SLUICE_STATE_CLASS_HISTORIES_H_
 #define SLUICE_STATE_CLASS_HISTORIES_H_
@@ -34,7 +35,7 @@ class ClassHistories {
  public:
   // Some 100 bytes each.
   static constexpr size_t kKindsMax = 4096;
-  // What is longer, a year, is no run time.
+  // A year; longer times are ignored.
   static constexpr int64_t kRunMsMax = int64_t{366} * 24 * 3600 * 1000;
 
   struct History {
@@ -46,11 +47,11 @@ class ClassHistories {
   // `kinds_max` is at least 1.
   explicit ClassHistories(size_t kinds_max = kKindsMax) : kinds_(kinds_max) {}
 
-  // A task of this kind completed.  No-op for a time that is negative, as where
-  // a clock was set back, or longer than kRunMsMax.
+  // A task of this kind completed.  No-op if the time is negative, as after a
+  // clock was set back, or longer than kRunMsMax.
   void Note(WorkKindId kind, int64_t run_ms);
 
-  // Null where none of the kind completed, or that was forgotten.
+  // Null if none of the kind completed, or its history was forgotten.
   const History* Find(WorkKindId kind) const { return kinds_.Find(kind); }
   const absl::btree_map<WorkKindId, History>& kinds() const {
     return kinds_.all();

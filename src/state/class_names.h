@@ -1,10 +1,9 @@
-// Names for classes, by which what was found out about a class is of use when
-// it comes again (solver/warm_solver.h).
+// Names for classes.  By its name, what was learned about a class can be reused
+// when the class comes back (solver/warm_solver.h).
 //
-// A name is a number, dealt in the order in which classes are first seen and
-// never used again.  It goes by what a class says, and not by where the state
-// keeps that: an address may be another class's a moment later, and differs
-// from process to process.
+// A name is a number, assigned in the order in which classes are first seen and
+// never reused.  It depends on the content of a class, not on its address: an
+// address may soon belong to another class, and differs between processes.
 //
 // Classes that have not been seen for long are forgotten; one that returns gets
 // a new name.
@@ -27,17 +26,17 @@ namespace sluice {
 
 class ClassNames {
  public:
-  // Of `recent_max` classes the names are known at least, and of no more than
-  // twice as many.
+  // Keeps the names of the `recent_max` most recent classes at least, and of
+  // twice as many at most.
   explicit ClassNames(size_t recent_max) : recent_max_(recent_max) {}
 
-  // Never 0.  `resources` are what the request is counted in.
+  // Never 0.  `resources` names the resources of the request.
   uint64_t NameOf(const ClassKey& key, const ResourceNames& resources);
 
   size_t size() const { return recent_.size() + former_.size(); }
 
  private:
-  // What a class says, in numbers none of which ever means anything else.
+  // The content of a class, in numbers whose meaning never changes.
   using Content = std::vector<uint64_t>;
   using Names = absl::flat_hash_map<Content, uint64_t>;
 
@@ -45,7 +44,7 @@ class ClassNames {
 
   const size_t recent_max_;
   Names recent_;  // Seen since the last time that it was full.
-  Names former_;  // Those before, as far as they were not seen again.
+  Names former_;  // Seen before that, and not again since.
   uint64_t next_name_ = 1;
 };
 

@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// Takes the task, which is on the machine no more, off its processing unit.
+// Takes the task, which has left the machine, off its processing unit.
 void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
                  Machine* machine) {
   ProcessingUnit& unit = machine->pus[static_cast<size_t>(task.pu)];
@@ -27,7 +27,7 @@ void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
   const bool is_exact = !unit.used.IsSaturated();
   unit.used -= task.class_key.request;
   if (is_exact) return;
-  // As with the machine itself: add up anew.
+  // Add up anew, as for the machine itself.
   unit.used = Resources();
   for (const TaskId id : machine->tasks) {
     const Task& other = *tasks.Find(id);
@@ -35,7 +35,7 @@ void ReleaseUnit(const Task& task, const ClusterState::TaskMap& tasks,
   }
 }
 
-// As bridges name pods: "namespace/name", which no two have at one time.
+// Bridges name pods "namespace/name", which no two have at the same time.
 bool IsPodName(const std::string& name) {
   const size_t slash = name.find('/');
   return slash != std::string::npos && slash > 0 && slash + 1 < name.size();
@@ -136,14 +136,14 @@ void ClusterState::Place(Task* task, Machine* machine, int64_t now_ms) {
 }
 
 bool ClusterState::CanPreempt(const Task& task) const {
-  // While a uid has several holders an end that was acknowledged may have been
-  // this task's, and after a removal its client knows the uid no more.
+  // While a uid has several holders, an acknowledged end may have been this
+  // task's.  After a removal the client no longer knows the uid.
   if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted ||
       task.is_stale || task.is_foreign) {
     return false;
   }
-  // Of a placement under way it is not known whether it arrives, nor of one
-  // whose call broke off whether it did.
+  // Nobody knows whether a placement in flight will arrive, or whether one
+  // whose call broke off did arrive.
   return std::ranges::all_of(
       outbox_.SequencesOf(task.id), [this](uint64_t sequence) {
         const Delta& delta = outbox_.deltas().at(sequence);
@@ -166,7 +166,7 @@ bool ClusterState::Evict(TaskId id, DeltaType type, Machine* target) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning);
   CHECK(CanPreempt(*task) && !IsUntold(id));
-  // A repetition that waits is replaced by this, for good.
+  // This replaces a waiting repetition for good, so it cannot be undone.
   const bool can_be_undone = outbox_.SequencesOf(id).empty();
   DeleteDeltas(id);
   SetEvicted(task, true);
@@ -251,7 +251,7 @@ void ClusterState::BeginDelivery(uint64_t sequence) {
   delta->is_in_flight = true;
   if (delta->may_be_known) return;
   delta->may_be_known = true;
-  // A feed says what it has done of what it was told.
+  // A feed itself states what it has carried out.
   if (delta->feed == FeedId()) changes_.deltas.insert(sequence);
 }
 
@@ -265,7 +265,7 @@ void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
     DeleteDelta(sequence);
     return;
   }
-  // It is to be told again: a repetition that was asked for says the same.
+  // It is told again, so a requested repetition would say the same.
   const auto& sequences = outbox_.SequencesOf(delta.task);
   while (sequences.back() != sequence) DeleteDelta(sequences.back());
   if (!FindMachine(delta.machine)->is_present) Revoke(delta);
@@ -274,7 +274,7 @@ void ClusterState::EndDelivery(uint64_t sequence, bool is_delivered) {
 void ClusterState::Revoke(const Delta& delta) {
   Task* task = MutableTask(delta.task);
   if (delta.type != DeltaType::kPlace && !delta.is_repeat) {
-    // It goes on running there, as the others do.
+    // The task goes on running there, like the others.
     if (nominations_.successions().Find(delta.sequence) != nullptr) {
       EndSuccession(delta.sequence);
     }
@@ -283,8 +283,8 @@ void ClusterState::Revoke(const Delta& delta) {
     NoteStarted(task->job);
     return;
   }
-  // Also where it is told a second time: its client asked for a machine, and
-  // this one is gone.
+  // A repeated delta, too: the client asked for a machine, and this one is
+  // gone.
   Unplace(task);
   replacements_.SetHeld(task, replacements_.Concern(*task));
   EnterQueue(task);
@@ -355,7 +355,7 @@ void ClusterState::Release(const Resources& load, Machine* machine) {
   const bool is_exact = !machine->used.IsSaturated();
   machine->used -= load;
   if (!is_exact) {
-    // A sum that was cut off gives back more than it took: add up anew.
+    // A saturated sum would give back more than it took: add up anew.
     Resources sum;
     for (const auto& [name, usage] : machine->foreign_pods) sum += usage;
     for (const TaskId id : machine->tasks) {
@@ -448,7 +448,7 @@ void ClusterState::EndSuccessions(int64_t now_ms) {
   for (const auto& [sequence, one] : successions.all()) {
     if (one.machine.has_value()) left.emplace_back(sequence, *one.machine);
   }
-  // Who was promised room last loses it first.
+  // The last to be promised room loses it first.
   for (const auto& [sequence, machine] : left | std::views::reverse) {
     if (!nominations_.CanBeHeldBy(*FindMachine(machine))) {
       EndSuccession(sequence);

@@ -69,21 +69,21 @@ class ClusterState {
   FeedId OpenFeed(const std::string& name);
   void CloseFeed(FeedId feed);                   // Its client is gone.
   void SettleFeed(FeedId feed, int64_t now_ms);  // As FeedEvents::Settle().
-  // By a PLACE delta.  REQUIRES: schedulable; the machine usable, with room.
+  // Emits PLACE.  REQUIRES: schedulable; the machine usable, with room.
   void Place(TaskId task, MachineId machine, int64_t now_ms);
-  // The same where it need not fit before a task that is to leave has left.
+  // The same, but it need not fit until a task that is to leave has left.
   void PlaceInstead(TaskId task, MachineId machine, int64_t now_ms);
-  bool IsUntold(TaskId task) const;  // Whether its placement can be undone.
+  bool IsUntold(TaskId task) const;  // True if its placement can be undone.
   void Withdraw(TaskId task);  // Undoes it.  REQUIRES: it runs, IsUntold().
-  // Whether its client can be told to end it, it alone, for once (0011).
+  // True if its client can be told, once, to end this one task (0011).
   bool CanPreempt(const Task& task) const;
-  // Tells a task to leave, which holds its place until it is gone.  Returns
-  // whether Spare() can undo it.  REQUIRES: CanPreempt(), not IsUntold().
+  // Tells a task to leave; it holds its place until it is gone.  Returns true
+  // if Spare() can undo this.  REQUIRES: CanPreempt(), not IsUntold().
   bool Preempt(TaskId task);
-  bool Spare(TaskId task);  // False: by now its client may know of it.
-  // By MIGRATE (state/successions.h).  REQUIRES: also another usable machine.
+  bool Spare(TaskId task);  // False if its client may know of it by now.
+  // The same by MIGRATE (state/successions.h), to another usable machine.
   void Migrate(TaskId task, MachineId target);
-  // Ends those that are over, and those whose room there is too little for.
+  // Ends those that are over, and those whose room no longer fits.
   void EndSuccessions(int64_t now_ms);
   // See state/nominations.h.  REQUIRES: a schedulable task, a usable machine.
   void Nominate(TaskId task, MachineId machine, bool is_final = false);
@@ -94,7 +94,7 @@ class ClusterState {
   const Outbox::Deltas& outbox() const { return outbox_.deltas(); }
   const Outbox::Sequences& SequencesOf(FeedId feed) const;
   void BeginDelivery(uint64_t sequence);  // REQUIRES: it is in the outbox.
-  // Else it is told again if its machine is still there.  No-op if revoked.
+  // Undelivered: told again, or undone if its machine left.  No-op if revoked.
   void EndDelivery(uint64_t sequence, bool is_delivered);
   const TaskMap& tasks() const { return tasks_; }
   const JobMap& jobs() const { return jobs_; }
@@ -110,8 +110,8 @@ class ClusterState {
   const Task* FindTask(TaskId id) const;
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
-  const Machine* FindMachine(std::string_view uuid) const;     // Its own.
-  const std::string& ResourceName(ResourceIndex index) const;  // "": is free.
+  const Machine* FindMachine(std::string_view uuid) const;     // Not a part's.
+  const std::string& ResourceName(ResourceIndex index) const;  // "" if free.
   size_t resource_count() const { return resources_.size(); }
   int64_t departed_count() const;
   NamedAmounts ToNamed(const Resources& resources) const;
@@ -130,17 +130,17 @@ class ClusterState {
   void DropStaleSamples(int64_t now_ms);    // Requests count again there.
   bool has_changes() const { return !changes_.empty(); }
   ChangeSet TakeChanges();
-  // Machines added, described anew or forgotten since the last call, and how.
+  // Machines added, redescribed or forgotten since the last call, and how.
   absl::btree_map<MachineId, MachineFields> TakeDescribedMachines();
   // Those with a NoExecute taint whose taints or tasks may have changed since.
   absl::btree_set<MachineId> TakeNoExecuteMachines();
-  // Forgets the rules of no task, by their ids: keys with these dangle then.
+  // Forgets rules that no task has; returns their ids.  Their keys dangle then.
   std::vector<uint32_t> CollectRules();
   const RulesTable& rules() const { return rules_; }
   const PeerTable& peers() const { return peers_; }
-  // Classifies tasks by the terms that came since the last call.
+  // Classifies tasks by the terms added since the last call.
   void SyncPeers() { Reclassify(peers_.Sync()); }
-  // Recovery: a record comes after what it names.  No use after an error.
+  // Recovery: a record comes after those it names.  Unusable after an error.
   absl::Status RestoreResourceName(const std::string& name);
   absl::Status RestoreFeed(const Feed& feed);
   absl::Status RestoreJob(const Job& job);
@@ -149,13 +149,13 @@ class ClusterState {
                               const std::vector<int64_t>& taints_since_ms);
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
-  absl::Status RestoreHolders();  // After all tasks: of shared uids.
-  // After the counters, as a change: one of whom only the load is known.
+  absl::Status RestoreHolders();  // Of shared uids; after all tasks.
+  // After the counters, as a change: a holder of which only the load is known.
   absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
                                    const TaskSpec& load);
-  // Also ends all deliveries without success: what that undoes is a change.
+  // Also ends all deliveries as failed; what that undoes counts as a change.
   void RestoreCounters(const StateCounters& counters);
-  // New names are free again after the next command unless it uses them.
+  // New names are freed after the next command unless it uses them.
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
  private:
@@ -166,7 +166,7 @@ class ClusterState {
   friend class Requeues;
   friend class TaskCommands;
   friend class Templates;
-  // For a change: they count a new version.  Touch() says what to store.
+  // For a change: both count a new version.  Touch() marks what to store.
   Task* MutableTask(TaskId id);
   Machine* MutableMachine(MachineId id);
   JobId JobFor(const std::string& uuid, const std::string& name,
@@ -175,32 +175,32 @@ class ClusterState {
   void NoteEnded(JobId id);
   void LeaveJob(JobId id);
   TaskId NextOwnTaskId();
-  void SetName(Task* task, const std::string& name);  // And at each change.
+  void SetName(Task* task, const std::string& name);  // And at state changes.
   void Describe(Task* task, const TaskSpec& spec);
-  // An update keeps the tree, and the amounts where it states none.
+  // An update keeps the tree, and the amounts if it states none.
   void Describe(Machine* machine, const MachineSpec& spec, bool keep_tree,
                 int64_t now_ms);
   void SetRules(Task* task, const PlacementRules& rules);
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
-  void Reclassify(const std::vector<TaskId>& tasks);  // Meant by others now.
+  void Reclassify(const std::vector<TaskId>& tasks);  // Selectors changed.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
   void Place(Task* task, Machine* machine, int64_t now_ms);
-  void LeaveQueue(const Task& task);  // Before what changes whether it waits,
-  void EnterQueue(Task* task);        // and after that.
-  void AddPending(Task* task);        // Of those that are not nominated.
+  void LeaveQueue(const Task& task);  // Call before its waiting may change,
+  void EnterQueue(Task* task);        // and after.
+  void AddPending(Task* task);        // REQUIRES: not nominated.
   void RemovePending(const Task& task);
   void Occupy(Task* task, Machine* machine, int32_t pu);
   void Vacate(Task* task);
   void CountRunning(const Task& task, int32_t sign);  // For peers and job.
   void SetEvicted(Task* task, bool is_evicted);
   bool Evict(TaskId id, DeltaType type, Machine* target);
-  void Release(const Resources& load, Machine* machine);  // Nobody has it.
+  void Release(const Resources& load, Machine* machine);  // It is free now.
   void AppendDelta(const Task& task, bool is_repeat);     // PLACE or PREEMPT.
   void AppendDelta(const Task& task, DeltaType type, bool is_repeat);
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
   void Unplace(Task* task);         // Makes a running task pending again.
-  void Revoke(const Delta& delta);  // Undoes it: its machine went away.
+  void Revoke(const Delta& delta);  // Undoes the decision.
   void EndSuccession(uint64_t sequence);
   void EndSuccessionsOn(const Machine& machine);
   void NoteIfNoExecute(const Machine& machine);
@@ -223,7 +223,7 @@ class ClusterState {
   absl::btree_set<MachineId> draining_;
   absl::flat_hash_map<std::pair<bool, std::string>, JobId> job_ids_;
   absl::flat_hash_map<std::string, TaskId> named_tasks_;  // As SetName() says.
-  absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Of all trees.
+  absl::flat_hash_map<std::string, MachineId> machine_ids_;  // Parts included.
   absl::flat_hash_map<std::string, MachineId> foreign_pod_machines_;
   Interner strings_;
   RulesTable rules_;

@@ -1,5 +1,5 @@
-// Descriptions: what clients say of tasks and machines, as the state keeps it
-// and forgets it again.
+// Descriptions: how the state keeps, and forgets, what clients say about tasks
+// and machines.
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// A taint that was there before has been there since then.
+// A taint that was there before keeps its time.
 std::vector<MachineTaint> TaintsSince(const std::vector<MachineTaint>& former,
                                       const std::vector<Taint>& taints,
                                       int64_t now_ms) {
@@ -42,7 +42,7 @@ void ReleaseLabels(const std::vector<Label>& labels, Interner* strings) {
   }
 }
 
-// The index of a name that it states remains, since it keeps that in use.
+// The index of a name stays valid while the machine states an amount of it.
 void NoteBandwidth(const ResourceNames& names, Machine* machine) {
   const auto find = [&](const char* name) {
     const ResourceIndex index = names.Find(name);
@@ -54,7 +54,7 @@ void NoteBandwidth(const ResourceNames& names, Machine* machine) {
   machine->net_tx = find(kNetTx);
 }
 
-// Of a task that states none.
+// The kind of a task that states none.
 TaskKind LearnedKindOf(WorkKindId work, const PolicyNeeds& needs,
                        const CacheHistories& histories) {
   return needs.kinds.has_value() ? histories.TaskKindOf(work, *needs.kinds)
@@ -72,12 +72,12 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   Touch(*task);
   ++counters_.version;
   changes_.counters = true;
-  // A task that is kept for its removals only may have outlived its job.
+  // A task that is kept only for its removals may have outlived its job.
   const Job* job = FindJob(task->job);
   task->class_key.gang = job == nullptr ? std::nullopt : job->GangId();
   task->class_key.name = 0;
-  // A running task whose new description makes no sense keeps its old one, and
-  // one that never had any is nobody in particular.
+  // A running task with an invalid new description keeps its old one.  A task
+  // that never had a valid one has an empty identity.
   if (!task->quarantine_reason.empty()) {
     if (peers_.FindIdentity(task->id) == nullptr) {
       task->class_key.meant_by = peers_.Identify(task->id, {});
@@ -126,7 +126,7 @@ void ClusterState::Describe(Task* task, const TaskSpec& spec) {
   task->task_type = spec.task_type;
   task->binary = spec.binary;
   task->preemption_cost = spec.preemption_cost;
-  // The new ones first: most are the same.
+  // The new ones first: most labels stay, and so stay interned.
   const std::vector<Label> former = std::move(task->labels);
   task->labels = InternLabels(spec.labels, &strings_);
   ReleaseLabels(former, &strings_);
@@ -138,8 +138,8 @@ void ClusterState::SetNeeds(const PolicyNeeds& needs) {
 
 void ClusterState::SetRules(Task* task, const PlacementRules& rules) {
   const PlacementRules* former = task->class_key.rules;
-  // Owners that no machine avoids make no difference, and most tasks have one
-  // of their own: they would all be classes.
+  // An owner that no machine avoids makes no difference.  Most tasks have their
+  // own owner, so each would be a class of its own.
   const bool is_avoided = avoided_owners_.Contains(task->owner);
   if (!is_avoided && rules.owner.empty()) {
     task->class_key.rules = rules_.Acquire(rules);
@@ -160,7 +160,7 @@ void ClusterState::Describe(Machine* machine, const MachineSpec& spec,
   changes_.counters = true;
   const bool states_amounts =
       !keep_tree || !spec.allocatable.empty() || !spec.capacity.empty();
-  // An update of labels alone mends nothing.
+  // An update of labels alone does not end a quarantine.
   if (states_amounts || !spec.quarantine_reason.empty()) {
     machine->quarantine_reason = spec.quarantine_reason;
   }
@@ -246,8 +246,8 @@ void ClusterState::DescribeTree(Machine* machine, const MachineSpec& spec) {
   for (const std::string& uuid : spec.other_uuids) {
     machine_ids_[uuid] = machine->id;
   }
-  // The tasks that stayed keep their processing unit where it is still there;
-  // the others then go where there is room.
+  // Tasks keep their processing unit if it still exists.  The others then go
+  // where there is room.
   const auto assign = [&](Task* task, int32_t pu) {
     task->pu = pu;
     if (pu == kNoPu) return;

@@ -1,4 +1,4 @@
-// Recovery: the state put together again from its records.
+// Recovery: rebuilds the state from its records.
 
 #include <algorithm>
 #include <memory>
@@ -74,7 +74,7 @@ absl::Status ClusterState::RestoreMachine(
   }
   Describe(machine, spec, /*keep_tree=*/false, 0);
   if (taints_since_ms.size() != machine->taints.size()) {
-    return error("its taints are not as many as their times");
+    return error("the number of its taints differs from that of their times");
   }
   for (size_t i = 0; i < taints_since_ms.size(); ++i) {
     machine->taints[i].since_ms = taints_since_ms[i];
@@ -89,7 +89,7 @@ absl::Status ClusterState::RestoreMachine(
   for (const AddForeignPod& pod : foreign_pods) {
     if (foreign_pod_machines_.contains(pod.name) ||
         MachineCommands(0, this).Apply(pod) != Ack::kOk) {
-      return error("one of its foreign pods is not possible");
+      return error("one of its foreign pods is invalid");
     }
   }
   return absl::OkStatus();
@@ -115,17 +115,17 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     const auto feed = feeds_.find(task->feed);
     if (feed == feeds_.end()) return error("its feed is not stored");
     if (!feed->second.tasks.emplace(task->feed_task_id, task->id).second) {
-      return error("another task of its feed has its id there");
+      return error("another task of its feed has the same id");
     }
     task->is_stale = true;  // Until the feed has stated it again.
   }
-  // Described as it waits, then put where it was.
+  // Describe it as waiting, then put it where it was.
   task->state = TaskState::kPending;
   TaskSpec sound = spec;
   sound.quarantine_reason.clear();
   sound.is_template = stored.is_template;
   Describe(task, sound);
-  // The first round decides who is.
+  // The first round decides which tasks are held.
   replacements_.SetHeld(task, false);
   task->quarantine_reason = spec.quarantine_reason;
   task->state = stored.state;
@@ -147,7 +147,7 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   }
   if (task->is_evicted &&
       (task->state != TaskState::kRunning || !task->earlier_holders.empty())) {
-    return error("it is told to leave, and does not run alone under its uid");
+    return error("it was told to leave, but does not run or shares its uid");
   }
   EnterQueue(task);
   return absl::OkStatus();
@@ -161,7 +161,7 @@ absl::Status ClusterState::RestoreHolders() {
           holder->successor.has_value()) {
         return absl::DataLossError(
             StrCat("task ", id.value, ": an earlier holder of its uid, ",
-                   earlier.value, ", is not stored as one"));
+                   earlier.value, ", is not stored as displaced"));
       }
       holder->successor = id;
     }
@@ -207,7 +207,7 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
     return error("its task runs elsewhere");
   }
   if ((delta.type != DeltaType::kPlace) != task->is_evicted) {
-    return error("it does not say what its task is to do");
+    return error("its type contradicts the state of its task");
   }
   Delta known = delta;
   known.feed = task->feed;
@@ -220,18 +220,19 @@ void ClusterState::RestoreCounters(const StateCounters& counters) {
   Announcements(0, this).FindStale();
   counters_ = counters;
   changes_ = ChangeSet();
-  // Only now is it known which names nothing has.
+  // Only now is it known which names are unused.
   resources_.FreeUnused();
-  // Nobody knows which deltas arrived, so all are to be told again; those of a
-  // machine that went away while they were in flight are undone.  Only now: a
-  // task may have several, and what ends here is a change that the store must
-  // see.
+  // Nobody knows which deltas arrived, so all are told again.  Those of a
+  // machine that went away while they were in flight are undone.  This comes
+  // last: a task may have several deltas, and the store must see what ends here
+  // as a change.
   std::vector<uint64_t> sequences;
   sequences.reserve(outbox().size());
   for (const auto& [sequence, delta] : outbox()) sequences.push_back(sequence);
   for (const uint64_t sequence : sequences) {
-    // Nothing is known of the room that a move was for: one that nobody was
-    // told of is taken back.  What a feed was told is not stored.
+    // The room that was kept for a move is not stored, so a move that nobody
+    // was told about is taken back.  For a feed it is not stored what it was
+    // told.
     const Delta* delta = outbox_.Find(sequence);
     const bool is_move = delta != nullptr && delta->feed == FeedId() &&
                          delta->type == DeltaType::kMigrate;

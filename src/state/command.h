@@ -1,8 +1,8 @@
-// Commands: all that can happen to the cluster, as values.
+// Commands: everything that can happen to the cluster, as values.
 //
-// The edge (rpc/) has checked and converted what it could: amounts are in
-// range, ids are of bounded length, and a description that makes no sense
-// comes with `quarantine_reason` set.  Nothing here refers to a wire format.
+// The edge (rpc/) has checked and converted them: amounts are in range, ids
+// have a bounded length, and an invalid description comes with
+// `quarantine_reason` set.  Nothing here refers to a wire format.
 //
 // Threads: values.
 
@@ -30,14 +30,14 @@ namespace sluice {
 struct TaskSpec {
   std::string name;
   std::string task_namespace;
-  NamedAmounts request;  // Without the one pod that every task is.
+  NamedAmounts request;  // Without the task's own pod.
   uint32_t priority = 0;
   LabelPairs labels;
   LabelPairs namespace_labels;  // Of its namespace, as far as they are known.
   PlacementRules rules;         // Without the owner.
   Owner owner;
   int32_t task_type = 0;
-  std::string binary = {};  // Path of its program; empty: nobody says.
+  std::string binary = {};  // Path of its program; empty: unknown.
   int32_t preemption_cost = 0;
   bool is_template = false;
   std::string quarantine_reason;
@@ -49,7 +49,7 @@ struct MachineSpec {
     std::string uuid;
     NamedAmounts capacity;
     LabelPairs labels = {};
-    int32_t numa_node = -1;  // An index; -1: it is in none.
+    int32_t numa_node = -1;  // Index; -1: none.
   };
   struct Numa {
     std::string uuid;
@@ -58,14 +58,14 @@ struct MachineSpec {
   };
   std::string uuid;
   std::string name;
-  // "pods" included.  Both empty in an update that says nothing of them.
+  // Including "pods".  Both are empty in an update that does not state them.
   NamedAmounts allocatable;
   NamedAmounts capacity;
   LabelPairs labels;
-  std::vector<Taint> taints;  // Ascending, none twice.
-  std::vector<Owner> avoids;  // Ascending, none twice.
+  std::vector<Taint> taints;  // Ascending, no duplicates.
+  std::vector<Owner> avoids;  // Ascending, no duplicates.
   std::vector<Pu> pus;
-  std::vector<Numa> numa_nodes;  // Their uuids are among the others.
+  std::vector<Numa> numa_nodes;  // Their uuids are also in other_uuids.
   std::vector<std::string> other_uuids;
   std::string quarantine_reason;
 };
@@ -76,16 +76,16 @@ struct SubmitTask {
   std::string job_name;
   Gang gang;
   std::optional<DisruptionBudget> budget = {};  // Of the job.
-  // One was stated that makes no sense: the job's former one stays.
+  // The stated budget is invalid: the job keeps its former one.
   bool keeps_budget = false;
-  // Of the job; nothing: what was stated makes no sense, and it keeps its own.
+  // Of the job.  Nullopt: what was stated is invalid, and it keeps its own.
   std::optional<OnFailure> on_failure = OnFailure();
   TaskSpec spec;
-  // The uuid of the machine, or of a part of it, on which it runs already;
-  // empty: it is to be placed.
+  // The uuid of the machine, or of a part of it, on which the task already
+  // runs.  Empty: it is to be placed.
   std::string runs_on = {};
-  // Answer kAlreadyExists for a uid that is known, instead of counting it, and
-  // take a known "namespace/name" under a new uid for another task.
+  // Answer kAlreadyExists if the uid is known, instead of counting it, and
+  // treat a known "namespace/name" under a new uid as another task.
   bool reject_if_known = false;
 };
 struct UpdateTask {
@@ -94,12 +94,12 @@ struct UpdateTask {
 };
 struct CompleteTask {
   TaskId task;
-  // How long it ran as its client reports it; the state's own account counts
-  // where that says nothing.  Not negative.
+  // The run time that its client reports, not negative.  Nullopt: the state's
+  // own account counts.
   std::optional<int64_t> run_ms = {};
-  // How many it retired in that time, by the same report; 0: nobody says.
+  // Instructions retired in that time, by the same report; 0: unknown.
   uint64_t instructions = 0;
-  // What they made of the cache, by the same report; nothing: nobody says.
+  // Their use of the cache, by the same report; nullopt: unknown.
   std::optional<CacheUse> cache = {};
 };
 struct FailTask {
@@ -107,19 +107,19 @@ struct FailTask {
 };
 struct RemoveTask {
   TaskId task;
-  // The client knows the uid until it is told that it was removed: for now the
-  // one that has it since may be placed.
+  // The client keeps the uid until the removal is acknowledged.  Until then the
+  // newer task with that uid may be placed.
   bool keeps_uid = false;
 };
-// The client knows the uid no more.
+// The client no longer knows the uid.
 struct MuteTask {
   TaskId task;
 };
 struct AddMachine {
   MachineSpec spec;
-  std::vector<TaskId> running = {};  // The uids of what it runs already.
-  // A machine that is known, and was mentioned since the last announcement
-  // began, says that its client begins anew.
+  std::vector<TaskId> running = {};  // The uids of what it already runs.
+  // If a known machine was mentioned since the last announcement began, adding
+  // it again says that the client starts over.
   bool may_begin_anew = false;
 };
 // Changes labels, taints and avoids, and amounts where the spec states them.
@@ -128,21 +128,20 @@ struct UpdateMachine {
 };
 struct RemoveMachine {
   std::string uuid;
-  // What ran there has ended, which concerns tasks that are to run again
-  // (state/requeues.h).
+  // What ran there has ended, and may have to run again (state/requeues.h).
   bool has_failed = false;
 };
-// A pod of another scheduler uses something of a machine.
+// A pod of another scheduler uses part of a machine.
 struct AddForeignPod {
   std::string name;
   std::string machine_uuid;
-  NamedAmounts usage;  // Without the one pod that it is.
+  NamedAmounts usage;  // Without the pod itself.
 };
 struct RemoveForeignPod {
   std::string name;
-  std::string machine_uuid = {};  // Where it is; empty: wherever.
+  std::string machine_uuid = {};  // Where it is; empty: anywhere.
 };
-// Samples; when they were taken is when they arrive.
+// Samples.  They count as taken when they arrive.
 struct ReportTaskUsage {
   TaskId task;
   TaskUsage usage = {};
@@ -152,15 +151,15 @@ struct ReportMachineUsage {
   MachineUsage usage = {};
 };
 
-// A client begins anew.  What it does not mention again is stale.
+// A client starts over.  What it does not mention again is stale.
 struct BeginAnnouncement {};
-// It says no more.  Where it mentioned hardly any machine it did not begin anew
-// after all, and nothing is stale.
+// The client has announced everything.  If it mentioned hardly any machine, it
+// did not start over after all, and this announcement makes nothing stale.
 struct EndAnnouncement {};
-// Forgets what is stale, and displaced tasks of which nobody will speak.
+// Forgets what is stale, and displaced tasks that no client will mention.
 struct ForgetStale {};
-// An operator wants the machine emptied, or not any more.  kNotFound for one
-// that is not known, or has departed and is to begin.
+// An operator starts or stops draining the machine.  kNotFound if it is
+// unknown, or if it is to start and has departed.
 struct SetDraining {
   std::string machine_uuid;
   bool is_draining = true;
@@ -173,13 +172,14 @@ using Command =
                  MuteTask, BeginAnnouncement, EndAnnouncement, ForgetStale,
                  SetDraining>;
 
-// Whether it changes nothing that is stored or that a round looks at.
+// True for samples.  They change nothing that is stored, and nothing that a
+// round reads unless tasks are placed by measured use.
 inline bool IsSample(const Command& command) {
   return std::holds_alternative<ReportTaskUsage>(command) ||
          std::holds_alternative<ReportMachineUsage>(command);
 }
 
-// What became of a command.
+// The outcome of a command.
 enum class Ack {
   kOk,
   kNotFound,       // Never known, or removed as often as it was submitted.

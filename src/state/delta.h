@@ -13,22 +13,22 @@ namespace sluice {
 enum class DeltaType : uint8_t { kPlace = 1, kPreempt = 2, kMigrate = 3 };
 
 struct Delta {
-  uint64_t sequence = 0;  // The order of decisions; never used again.
+  uint64_t sequence = 0;  // The order of decisions; never reused.
   TaskId task;
   DeltaType type = DeltaType::kPlace;
   MachineId machine;
-  FeedId feed = {};  // Of the task: who is to be told.
-  // A client was told of this placement before, and asked again: its task may
-  // run, so the scheduler must not withdraw it for another.
+  FeedId feed = {};  // The task's, which is to be told.
+  // The client was told this before and asked again.  The task may run, so the
+  // scheduler must not withdraw its placement.
   bool is_repeat = false;
-  // It was handed to a client.  Where that broke off the client may have acted
-  // on it all the same.
+  // It was handed to a client.  Even if the call broke off, the client may have
+  // acted on it.
   bool may_be_known = false;
   // Handed to a client whose call has not ended yet.  Not stored: after a crash
-  // nobody knows whether it arrived, and it is delivered again.
+  // nobody knows whether it arrived, so it is delivered again.
   bool is_in_flight = false;
 
-  // Whether it is a placement that no client can know of.
+  // True for a placement that no client can know of.
   bool IsUntold() const {
     return type == DeltaType::kPlace && !is_repeat && !may_be_known;
   }

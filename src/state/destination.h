@@ -1,4 +1,4 @@
-// What a delta names beside its task.
+// The machine and the resource that a delta names.
 //
 // Threads: a free function; confined to the core thread.
 
@@ -14,12 +14,12 @@ namespace sluice {
 
 struct Destination {
   const Machine* machine = nullptr;
-  // Of its processing unit, or its own where it has none.
+  // Of the processing unit, or of the machine if it has none.
   const std::string* resource_uuid = nullptr;
 };
 
-// MIGRATE: where room is kept for the successor of the task.  The others, and
-// where that room was given up: where the task is.
+// For MIGRATE: where room is kept for the successor of the task.  For the
+// others, and once that room was given up: where the task is.
 // REQUIRES: the delta is in the outbox.
 Destination DestinationOf(const Delta& delta, const ClusterState& state);
 

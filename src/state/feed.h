@@ -1,9 +1,9 @@
-// A feed: a client that states what there is, and takes it back, under a name
-// of its own (sluice.v1.Feed; docs/decisions/0023).
+// A feed: a named client that states what exists and retracts what is gone
+// (sluice.v1.Feed; docs/decisions/0023).
 //
-// What it states is its own: tasks by the ids that it gives them, and machines.
-// What arrives is an event, as a value: the edge (rpc/) has checked and
-// converted what it could.
+// A feed owns what it states: machines, and tasks by ids of its own.  Its
+// messages arrive as events, which are values that the edge (rpc/) has checked
+// and converted.
 //
 // Threads: values.
 
@@ -23,8 +23,7 @@
 
 namespace sluice {
 
-// The time for which one client holds the lease by which several elect a
-// leader.
+// One client's tenure of the lease by which several clients elect a leader.
 struct FeedTerm {
   std::string lease;   // Empty: there is no such lease.
   int64_t number = 0;  // Of the holders of the lease.
@@ -36,18 +35,18 @@ struct FeedTerm {
   bool operator==(const FeedTerm&) const = default;
 };
 
-// From here to SnapshotEnded a feed states all there is.
+// From here to SnapshotEnded a feed states everything that exists.
 struct SnapshotBegan {
   FeedTerm term = {};
-  // How long clients of earlier terms may still carry out what they were told.
+  // How long clients of earlier terms may still act on what they were told.
   int64_t settle_ms = 0;
-  uint32_t priority_zero = 0;  // What the client calls 0.
-  // Others lead, and decide elsewhere.
+  uint32_t priority_zero = 0;  // The priority that the client calls 0.
+  // Another client leads, and another daemon decides.
   bool is_standby = false;
 };
-// What it did not state is gone, and what waits of it may be placed.
+// What the feed did not state is gone.  Its waiting tasks may be placed.
 struct SnapshotEnded {};
-// Its client was a standby, and leads from here on.
+// The client was a standby and leads from here on.
 struct FeedLed {
   FeedTerm term = {};
   int64_t settle_ms = 0;  // As SnapshotBegan's.
@@ -67,18 +66,18 @@ struct TaskStated {
   std::string job_name;
   Gang gang;
   std::optional<DisruptionBudget> budget = {};  // Of the job.
-  // One was stated that makes no sense: the job's former one stays.
+  // The stated budget is invalid: the job keeps its former one.
   bool keeps_budget = false;
   TaskSpec spec;
   std::string machine_uuid;  // Where it runs; empty: it waits, or is as it was.
-  // Others place it: it takes room, and waits for nothing.
+  // Another scheduler places it: it takes room and never waits.
   bool is_foreign = false;
-  // Its client stops it: it takes room until it is gone.
+  // Its client is stopping it: it takes room until it is gone.
   bool is_terminating = false;
-  // Of all that describes it, the machine not included; 0: none.
+  // Of its description, without the machine; 0: none.
   uint64_t fingerprint = 0;
 };
-// It ended and frees what it used; it is not run again.
+// The task ended, frees what it used, and does not run again.
 struct TaskEnded {
   std::string id;
   bool is_failure = false;
@@ -98,7 +97,7 @@ struct BudgetStated {
   std::string id;
   DisruptionBudget budget = {};
 };
-// One was stated that makes no sense: the former one of that id stays.
+// The stated budget is invalid: the former one of that id stays.
 struct BudgetKept {
   std::string id;
 };
@@ -106,7 +105,7 @@ struct BudgetGone {
   std::string id;
 };
 
-// A sample of a task by the id of its feed.  Neither numbered nor stored.
+// A sample of a task, by the feed's id for it.  Neither numbered nor stored.
 struct TaskMeasured {
   std::string id;
   TaskUsage usage = {};
@@ -117,52 +116,53 @@ using FeedEvent =
                  MachineGone, TaskStated, TaskEnded, TaskGone, BindFailed,
                  BudgetStated, BudgetKept, BudgetGone, TaskMeasured>;
 
-// What became of an event.  All but kApplied change nothing, or what they say.
+// The outcome of an event.  All but kApplied change nothing but what they say.
 enum class FeedOutcome {
   kApplied,
   kUnknownTask,
   kUnknownMachine,
   kUnknownBudget,
-  kTooManyBudgets,  // Of the feed (kBudgetsMax).
-  // A task that runs on a machine that nobody has stated: it is quarantined
-  // until it is stated anew.
+  kTooManyBudgets,  // The feed has kBudgetsMax already.
+  // The task runs on a machine that nobody has stated.  It is quarantined until
+  // it is stated again.
   kRunsOnUnknownMachine,
-  // The machine, or a uuid of its tree, was stated by somebody else.
+  // Another client stated the machine, or a uuid of its tree.
   kNotYours,
-  // The task does not run there any more, or was never placed there.
+  // The task no longer runs there, or was never placed there.
   kNotPlacedThere,
 };
 
 enum class FeedPhase {
   kAway,        // It has no client.
-  kInSnapshot,  // Its client states what there is.
-  kStated,      // Its client has stated all there is.
+  kInSnapshot,  // Its client is stating what exists.
+  kStated,      // Its client has stated everything.
 };
 
 struct Feed {
   FeedId id;
   std::string name;
   FeedTerm term = {};  // Of the client that led it last.
-  // Others lead, and decide elsewhere: nothing of it is placed here, and what
-  // they decide is stated as what runs.
+  // Another client leads, and another daemon decides.  Nothing of the feed is
+  // placed here; what is decided there is stated here as running.
   bool is_standby = false;
   // What follows is not stored: after a restart every client states everything
-  // anew.
+  // again.
   FeedPhase phase = FeedPhase::kAway;
   uint32_t priority_zero = 0;  // What its client calls 0, for people.
-  // What was stated carries the number of the snapshot.
+  // The number of the newest snapshot.  What it stated carries this number.
   uint32_t snapshot = 0;
-  // Whether clients of earlier terms may still carry out what they were told.
-  // What is placed and was not stated again stays placed meanwhile.
+  // True while clients of earlier terms may still act on what they were told.
+  // Meanwhile, placed tasks stay placed even if they are not stated again.
   bool is_settling = false;
-  // In addition, what they were told is unknown: nothing of the feed is placed.
+  // In addition, it is unknown what they were told: nothing of the feed is
+  // placed.
   bool is_held_back = false;
-  // Whether what waits of it may be placed.
+  // True if its waiting tasks may be placed.
   bool is_live = false;
   absl::flat_hash_map<std::string, TaskId> tasks = {};  // By its own ids.
   struct Budget {
     DisruptionBudget budget;
-    uint32_t snapshot = 0;  // Which stated it.
+    uint32_t snapshot = 0;  // The newest that stated it.
   };
   absl::btree_map<std::string, Budget> budgets = {};  // By its own ids.
 };

@@ -32,7 +32,7 @@ void FeedEvents::SetPhase(FeedPhase phase) {
       phase == FeedPhase::kStated && !feed_.is_held_back && !feed_.is_standby;
   if (feed_.is_live == is_live) return;
   feed_.is_live = is_live;
-  // In the order of the ids: the queue is to be the same in every run.
+  // In the order of the ids, so that the queue is the same in every run.
   std::vector<TaskId> ids;
   ids.reserve(feed_.tasks.size());
   for (const auto& [id, task] : feed_.tasks) ids.push_back(task);
@@ -48,7 +48,7 @@ void FeedEvents::SetPhase(FeedPhase phase) {
 FeedOutcome FeedEvents::Apply(const SnapshotBegan& event) {
   if (event.is_standby) {
     feed_.is_settling = feed_.is_held_back = false;
-    // An older leader is refused as before.
+    // Keeps the term: an older leader is still refused.
     SetTerm(feed_.term, /*is_standby=*/true);
   } else {
     if (event.settle_ms > 0) {
@@ -100,7 +100,7 @@ void FeedEvents::ForgetUnstated() {
   std::vector<TaskId> gone;
   for (const auto& [id, task_id] : feed_.tasks) {
     const Task& task = *state_.FindTask(task_id);
-    // A former client may be about to run what it was told to place.
+    // A former client may still run what it was told to place.
     const bool may_run = feed_.is_settling && !task.is_foreign &&
                          task.state == TaskState::kRunning;
     if (!IsStated(task) && !may_run) gone.push_back(task_id);
@@ -141,10 +141,10 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
       runs ? state_.FindMachine(event.machine_uuid) : nullptr;
   Task* task = FindTask(event.id);
   if (task == nullptr) task = AddTask(event);
-  // Otherwise its client may not know where it was placed.
+  // If not, its client may not know where it was placed.
   const bool was_stated = IsStated(*task);
   task->announcement = feed_.snapshot;
-  // An end is final: a client that states everything states it, too.
+  // An end is final, even if a client that states everything states the task.
   if (!task->IsLive()) return FeedOutcome::kApplied;
   state_.LeaveQueue(*task);
   task->is_stale = !feed_.is_live;
@@ -158,7 +158,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     state_.EnterQueue(task);
     return FeedOutcome::kRunsOnUnknownMachine;
   }
-  // Most of a snapshot, and every binding, says nothing new of the task itself.
+  // Most of a snapshot, and every binding, says nothing new about the task.
   if (event.fingerprint == 0 || event.fingerprint != task->feed_fingerprint) {
     Describe(task, event);
   }
@@ -173,12 +173,12 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
       Spare(task);
     } else if (task->is_evicted && !was_stated &&
                state_.outbox_.Waiting(task->id) == nullptr) {
-      // A former client confirmed that it is to stop, and may have done
+      // A former client confirmed that the task is to stop, but may have done
       // nothing.
       state_.AppendDelta(*task, /*is_repeat=*/true);
     }
   } else if (task->state == TaskState::kRunning && feed_.is_standby) {
-    // Placed here, but not bound: another may place it now.
+    // Placed here but not bound: another daemon may place it now.
     state_.Unplace(task);
   } else if (task->state == TaskState::kRunning && !was_stated) {
     tasks_.Repeat(task);
@@ -205,7 +205,7 @@ void FeedEvents::Describe(Task* task, const TaskStated& event) {
   if (!event.keeps_budget) tasks_.SetBudget(task->job, event.budget);
   task->is_foreign = event.is_foreign;
   state_.Describe(task, event.spec);
-  // What could not be understood may be another time.
+  // An invalid description may become valid later.
   task->feed_fingerprint =
       task->quarantine_reason.empty() ? event.fingerprint : 0;
 }

@@ -1,4 +1,4 @@
-// What feeds state, and how it changes the cluster (state/feed.h).
+// Applies the events of feeds to the cluster (state/feed.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -36,27 +36,27 @@ class FeedEvents {
   FeedOutcome Apply(const BudgetGone& event);
   FeedOutcome Apply(const TaskMeasured& event);
 
-  // Its client has gone.
+  // Call when the client has gone.
   void Close();
-  // Clients of earlier terms can no longer act.
+  // Call when clients of earlier terms can no longer act.
   void Settle();
 
  private:
-  // What waits of the feed may be placed once all is stated.
+  // Waiting tasks of the feed may be placed once everything is stated.
   void SetPhase(FeedPhase phase);
   void SetTerm(const FeedTerm& term, bool is_standby);
-  // The task runs on, though it was to stop: that is another's decision now.
+  // Lets a task run on that was told to stop: another daemon decides now.
   void Spare(Task* task);
-  // Forgets what this snapshot has not stated.
+  // Forgets tasks and budgets that this snapshot has not stated.
   void ForgetUnstated();
   bool IsStated(const Task& task) const {
     return task.announcement == feed_.snapshot;
   }
   Task* FindTask(const std::string& id);
   void Describe(Task* task, const TaskStated& event);
-  // Says of a new task what it is for good.
+  // Adds a task with what never changes about it.
   Task* AddTask(const TaskStated& event);
-  void NoteChange();  // Of what no other change of the state counts.
+  void NoteChange();  // For changes that count no version otherwise.
 
   const int64_t now_ms_;
   ClusterState& state_;

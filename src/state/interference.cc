@@ -10,11 +10,11 @@
 namespace sluice {
 namespace {
 
-// Poseidon's.
+// Poseidon's label.
 constexpr char kTypeLabel[] = "taskType";
 // A space: no label of Kubernetes has one.
 constexpr char kKindLabel[] = "task kind";
-// As the enum.
+// In the order of TaskKind.
 constexpr std::array<std::string_view, kTaskKindCount> kNames = {
     "sheep", "rabbit", "devil", "turtle"};
 
@@ -60,7 +60,7 @@ std::vector<WeightedPeerTerm> TermsOfKind(TaskKind kind,
     LabelRequirement is_other{
         .key = kKindLabel,
         .values = {std::string(TaskKindName(static_cast<TaskKind>(other)))}};
-    // Of any namespace.
+    // Selects any namespace.
     TaskSelector tasks{.labels = std::vector{std::move(is_other)},
                        .namespace_labels = std::vector<LabelRequirement>()};
     terms.push_back({-of_kind[other], {.tasks = std::move(tasks)}});

@@ -1,4 +1,4 @@
-// Which kind of neighbor a task is, and what it says about its neighbors: a
+// Which kind of neighbor a task is, and which kinds it minds.  It has a
 // preferred anti-affinity on its machine for each kind that it minds.
 //
 // Threads: values and pure functions.
@@ -17,17 +17,17 @@
 
 namespace sluice {
 
-// By its label "taskType", in any case of letters ("devil"), else by its type.
-// Nothing where neither says one: the type of a sheep is that of who does not
-// say.
+// The kind by the label "taskType" ("devil", in upper or lower case), else by
+// the task's type.  Nullopt if neither states a kind; the type of a sheep is
+// also the default, so it states none.
 std::optional<TaskKind> StatedKindOf(const TaskSpec& spec);
 
 std::string_view TaskKindName(TaskKind kind);
 
-// The task's labels and one for its kind, whose name no pod's label can have.
+// Adds a label for the kind, with a name that no label of a pod can have.
 LabelPairs WithKind(LabelPairs labels, TaskKind kind);
 
-// Those of the kinds that a task of `kind` minds.
+// One term for each kind that a task of `kind` minds.
 std::vector<WeightedPeerTerm> TermsOfKind(TaskKind kind,
                                           const Interference& interference);
 

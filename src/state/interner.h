@@ -1,8 +1,8 @@
 // Keeps each distinct string once, as long as anyone uses it.
 //
-// Labels repeat by the hundred thousand; as pairs of small integers they cost
+// Labels repeat by the hundred thousand.  As pairs of small integers they cost
 // eight bytes and compare in one step.  References are counted, so that a
-// cluster that lives for years does not keep the labels of all its dead.
+// long-lived cluster does not keep the labels of every task it ever had.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -22,7 +22,7 @@ class Interner {
  public:
   // Returns the id of `text` and counts one more reference to it.
   uint32_t Acquire(std::string_view text);
-  // Gives one reference back.  REQUIRES: `id` was acquired and not released.
+  // Drops one reference.  REQUIRES: `id` was acquired and not released.
   void Release(uint32_t id);
   // REQUIRES: `id` is referenced.
   const std::string& Text(uint32_t id) const { return *entries_[id].text; }

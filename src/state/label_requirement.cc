@@ -12,7 +12,7 @@ bool IsListed(const std::string& value, const std::vector<std::string>& list) {
   return std::ranges::binary_search(list, value);
 }
 
-// A label to the one bound; nothing where they are not two integers.
+// Compares a label with the only bound; nullopt unless both are integers.
 std::optional<std::strong_ordering> Compare(
     const std::string* value, const std::vector<std::string>& bounds) {
   if (value == nullptr || bounds.size() != 1) return std::nullopt;

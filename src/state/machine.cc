@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Parts per million of `capacity` that `load` is in its scarcest resource.
+// The share of `capacity` that `load` takes of its scarcest resource, in ppm.
 int64_t DominantShare(const Resources& load, const Resources& capacity) {
   Int128 share = 0;
   for (ResourceIndex i = 0; i < capacity.size(); ++i) {

@@ -95,7 +95,7 @@ Ack MachineCommands::Apply(const RemoveMachine& command) {
   const MachineId id = known->id;
   if (known->is_present) Remove(id);
   if (!command.has_failed) return Ack::kOk;
-  // An empty one may be forgotten by now.
+  // Remove() may have forgotten an empty one.
   known = state_.FindMachine(id);
   if (known != nullptr) Requeues(now_ms_, &state_).LoseTasksOf(*known);
   return Ack::kOk;
@@ -104,11 +104,11 @@ Ack MachineCommands::Apply(const RemoveMachine& command) {
 void MachineCommands::Remove(MachineId id) {
   Machine* machine = state_.MutableMachine(id);
   machine->is_present = false;
-  machine->feed = FeedId();  // Whoever states it next has it.
+  machine->feed = FeedId();  // The next to state it owns it.
   state_.Touch(*machine);
   EndRoomKeptOn(*machine);
   Adoptions(now_ms_, &state_).DropClaimsOf(machine);
-  // What no client was told of never happened; the others may go on running.
+  // A decision that no client was told about is undone.  Other tasks may go on.
   const std::vector<TaskId> tasks(machine->tasks.begin(), machine->tasks.end());
   for (const TaskId task : tasks) {
     const Delta* waiting = state_.outbox_.Waiting(task);
@@ -170,7 +170,8 @@ Ack MachineCommands::Apply(const AddForeignPod& command) {
 Ack MachineCommands::Apply(const RemoveForeignPod& command) {
   const auto it = state_.foreign_pod_machines_.find(command.name);
   if (it == state_.foreign_pod_machines_.end()) return Ack::kNotFound;
-  // A late report about where the pod was before must not end where it is.
+  // A late report about the pod's former machine must not remove it from the
+  // present one.
   const auto named = state_.machine_ids_.find(command.machine_uuid);
   if (!command.machine_uuid.empty() &&
       (named == state_.machine_ids_.end() || named->second != it->second)) {
@@ -198,8 +199,8 @@ Ack MachineCommands::Apply(const ReportMachineUsage& command) {
   if (it == state_.machine_ids_.end()) return Ack::kNotFound;
   MachineUsage sample = command.usage;
   sample.at_ms = now_ms_;
-  // Nothing that is stored changes, nor, unless use decides, anything that a
-  // round looks at.
+  // Nothing that is stored changes, and nothing that a round reads either
+  // unless tasks are placed by measured use.
   Machine* machine = state_.machines_.Find(it->second);
   if (state_.measured_use_.Add(sample, machine)) {
     state_.nominations_.UpdateReserved(state_.MutableMachine(machine->id));

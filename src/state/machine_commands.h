@@ -1,4 +1,4 @@
-// Commands about machines, and the pods of others on them.
+// Commands about machines and the foreign pods on them.
 //
 // Threads: none; confined to the core thread.
 
@@ -28,9 +28,9 @@ class MachineCommands {
   Ack Apply(const ReportMachineUsage& command);
   Ack Apply(const SetDraining& command);
 
-  // Adds the machine, or describes it and its tree anew, as one of `feed` that
-  // runs these tasks and those that wait for it.  Null where another machine
-  // has a uuid of its tree: nothing changes.
+  // Adds the machine for `feed`, or replaces its description and its tree.
+  // Puts the tasks of `running` there, and those that wait for it.  Returns
+  // null and changes nothing if another machine has a uuid of its tree.
   Machine* Put(const MachineSpec& spec, FeedId feed,
                const std::vector<TaskId>& running = {});
   // REQUIRES: it is present.
@@ -39,10 +39,10 @@ class MachineCommands {
  private:
   // The machine of that uuid, if clients of the contract may change it.
   const Machine* FindMachineOfClient(const std::string& uuid) const;
-  // A machine that is present is announced once more.
+  // Call when a machine that is present is announced again.
   void AnnounceAgain(MachineId id);
   void RemoveForeign(const std::string& name);
-  // Gives up what is kept there for tasks to come.
+  // Gives up the room that is kept there for tasks to come.
   void EndRoomKeptOn(const Machine& machine);
   // Forgets it.  REQUIRES: it is empty.
   void DropMachine(MachineId id);

@@ -16,7 +16,7 @@ bool HasLabel(const LabelPairs& labels, const PartDemand& demand) {
   return value != nullptr && *value == demand.value;
 }
 
-// Of amounts that the part states.
+// Looks only at amounts that the part states.
 bool HasRoom(const Resources& capacity, const Resources& bound,
              const Resources& request) {
   for (ResourceIndex i = 0; i < capacity.size(); ++i) {
@@ -34,7 +34,7 @@ const NumaNode* NodeOf(const ProcessingUnit& unit, const Machine& machine) {
              : &machine.numa_nodes[static_cast<size_t>(unit.numa_node)];
 }
 
-// The value of the group's label; null where the part has none.
+// The value of the group's label; null if the part has none.
 const std::string* LabelFor(const PartGroup& group, const ProcessingUnit& unit,
                             const Machine& machine) {
   if (group.level == PartLevel::kProcessingUnit) {
@@ -55,7 +55,7 @@ bool Meets(const PartDemand& demand, const Resources& request,
          HasRoom(node->capacity, node->bound, request);
 }
 
-// Whether both units are, or are in, one part to the group.
+// True if both units are, or are in, the same part for the group.
 bool ShareAPart(const PartGroup& group, const ProcessingUnit& a,
                 const ProcessingUnit& b, const Machine& machine) {
   if (group.level == PartLevel::kProcessingUnit && group.key.empty()) {
@@ -68,7 +68,7 @@ bool ShareAPart(const PartGroup& group, const ProcessingUnit& a,
          *value_of_a == *value_of_b;
 }
 
-// Whether the unit is where a task of the group may be, as the others are.
+// True if a task of the group may use the unit, given where the others are.
 bool SuitsGroup(const PartGroup& group, const ProcessingUnit& unit,
                 const Machine& machine) {
   if (!ShareAPart(group, unit, unit, machine)) return false;  // It is in none.
@@ -89,7 +89,7 @@ bool MeetsDemands(const ClassKey& key, const ProcessingUnit& unit,
       })) {
     return false;
   }
-  // What a unit takes its NUMA node gives.
+  // What a unit takes comes from its NUMA node.
   const NumaNode* node = NodeOf(unit, machine);
   return node == nullptr || HasRoom(node->capacity, node->bound, key.request);
 }
@@ -114,7 +114,7 @@ bool IsBoundToUnit(const ClassKey& key) {
   return Demands(key, PartLevel::kProcessingUnit);
 }
 
-// Ascending in what is left.
+// A sort key that ascends with what is left.
 auto LeftOn(const ProcessingUnit& unit, const Machine& machine) {
   const NumaNode* node = NodeOf(unit, machine);
   return std::tuple(
@@ -177,7 +177,7 @@ std::string PartsLackingText(const ClassKey& key, const Machine& machine) {
   if (!has_room || key.rules->part_groups.empty()) {
     return part + " with room for all of it";
   }
-  // Of several groups the first that no unit with room suits.
+  // The first group that no unit with room suits.
   const auto group =
       std::ranges::find_if(key.rules->part_groups, [&](const PartGroup& one) {
         return std::ranges::none_of(machine.pus,
@@ -220,7 +220,7 @@ void Bind(const ClassKey& key, int32_t pu, int sign, Machine* machine) {
 
 void NoteParts(Machine* machine) {
   machine->parts_look = 0;
-  // One unit that is all of the machine tells nothing.
+  // A single unit, which is all of the machine, tells nothing.
   if (machine->numa_nodes.empty() && machine->pus.size() < 2) return;
   size_t look = machine->numa_nodes.size();
   for (const NumaNode& node : machine->numa_nodes) {

@@ -1,11 +1,11 @@
 // The parts of a machine: NUMA nodes and processing units with amounts of their
-// own, of which tasks that demand it have all they ask for from one.
+// own.  A task that demands a part gets all it asks for from one.
 //
 // Such a task is *bound* to its processing unit, or to the NUMA node of that.
-// The others float: what is left of the machine is theirs, wherever it lies, so
-// that they keep no part from a bound task.  What is bound to a part never asks
-// for more than the part has, unless it was bound before the part shrank, or by
-// a client.  Of amounts that a part does not state it has no bound.
+// The others float: they use what is left of the machine, wherever it is, and
+// never keep a bound task from a part.  Tasks bound to a part never ask for
+// more than it has, unless they were bound before it shrank, or by a client.  A
+// part sets no limit for amounts that it does not state.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -20,25 +20,25 @@
 
 namespace sluice {
 
-// The processing unit for a task of the class.  Of those on which all its
-// demands can be met the one with the least left, so that large ones still fit
-// elsewhere; where it has none, or nothing meets them, the roomiest one; kNoPu
-// where there is none.
+// The processing unit for a task of the class.  Among those that meet all its
+// demands this is the one with the least left, so that large tasks still fit
+// elsewhere.  Without demands, or if no unit meets them, it is the roomiest
+// one.  kNoPu if the machine has no units.
 int32_t UnitFor(const ClassKey& key, const Machine& machine);
 
-// Whether all demands of the class can be met.
+// True if the machine can meet all demands of the class.
 bool MeetsPartDemands(const ClassKey& key, const Machine& machine);
 
-// What is missing: "a NUMA node with room for all of it".  REQUIRES: they
-// cannot.
+// What is missing: "a NUMA node with room for all of it".  REQUIRES:
+// MeetsPartDemands() is false.
 std::string PartsLackingText(const ClassKey& key, const Machine& machine);
 
-// A task of the class is bound on the unit, or is not any more (`sign` -1).
-// No-op for those that float.
+// Binds a task of the class to the unit (`sign` 1), or frees it (`sign` -1).
+// No-op for tasks that float.
 void Bind(const ClassKey& key, int32_t pu, int sign, Machine* machine);
 
-// After the tree was described anew: what tells it, with what is bound, from
-// others.
+// Updates the fingerprint of the tree and of what is bound there.  Call after
+// the tree was described anew.
 void NoteParts(Machine* machine);
 
 }  // namespace sluice

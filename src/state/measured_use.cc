@@ -11,8 +11,8 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMillion = 1'000'000;
-// Amounts are rounded down to this part of what the machine offers, so that
-// machines stay alike, and unchanged, where use hardly differs.
+// Amounts are rounded down to steps of 1/kSteps of what the machine offers, so
+// that machines stay alike, and unchanged, if use hardly differs.
 constexpr int64_t kSteps = 100;
 
 int64_t PartOf(int64_t amount, int64_t numerator, int64_t denominator) {
@@ -42,8 +42,8 @@ Resources MeasuredUse::RequestsBefore(int64_t since_ms,
   for (const auto& [name, request] : machine.foreign_pods) requests += request;
   for (const TaskId id : machine.tasks) {
     const Task& task = *state_.FindTask(id);
-    // What no client knows of was not measured, whatever the clock says, and
-    // may yet be taken back.
+    // A task that no client knows of was not measured, whatever the clock says,
+    // and may still be taken back.
     if (task.placed_ms < since_ms && !state_.IsUntold(id)) {
       requests += task.class_key.request;
     }
@@ -126,7 +126,7 @@ std::vector<MachineId> MeasuredUse::FindStale(int64_t now_ms) const {
     if (now_ms - at_ms <= options_.stale_ms) break;
     stale.push_back(id);
   }
-  // Of a time to come, where the clock was set back.
+  // Samples from the future: the clock was set back.
   for (const auto& [at_ms, id] : current_ | std::views::reverse) {
     if (at_ms <= now_ms) break;
     stale.push_back(id);

@@ -46,7 +46,7 @@ bool Nominations::IsReserved(const Machine& machine) const {
 bool Nominations::CanBeHeldBy(const Machine& machine,
                               const Resources& staying) const {
   if (!machine.IsUsable()) return false;
-  // Nothing is reclaimed of who has left.
+  // Tasks that have left reclaim nothing.
   const Resources room =
       IsReserved(machine)
           ? machine.allocatable - machine.used +
@@ -122,7 +122,7 @@ void Nominations::DropSuccession(uint64_t sequence, Machine* machine) {
 
 void Nominations::UpdateReserved(Machine* machine) const {
   ++machine->revision;
-  // Where nothing is kept nobody looks at it.
+  // Nobody reads `reserved` and `awaited` if nothing is kept.
   if (!machine->KeepsRoom()) return;
   const Resources kept = KeptOn(*machine);
   const Resources missing = kept - LeavingFrom(*machine);
@@ -131,7 +131,7 @@ void Nominations::UpdateReserved(Machine* machine) const {
   if (is_reserved) unused = machine->Offered() - machine->used;
   machine->reserved = Resources();
   for (ResourceIndex i = 0; i < missing.size(); ++i) {
-    // Of a reserved machine no more can be kept than is free by now.
+    // A reserved machine can keep no more than is free by now.
     const int64_t amount =
         is_reserved ? std::min(missing[i], unused[i]) : missing[i];
     if (amount > 0) machine->reserved.Set(i, amount);

@@ -1,13 +1,12 @@
-// Tasks that room is kept for on a machine that others leave, or to which
-// others were told to move.
+// Nominated tasks: room is kept for them on a machine that others leave, or to
+// which their predecessors were told to move.
 //
-// A nominated task waits on, but in no class of ClusterState::pending().  What
-// leaves the machine makes room for it; only what that is too little for is
-// kept of what is free already (Machine::reserved).  Its host ports are kept as
-// well, and who keeps away from it, or it from them, stays away as if it ran.
-// So it is with the room of successions (state/successions.h).  Nominations are
-// not stored, and whatever changes the task or takes the machine away ends
-// them.
+// A nominated task still waits, but in no class of ClusterState::pending().
+// What leaves the machine makes room for it.  Only what that does not cover is
+// kept from what is already free (Machine::reserved).  Its host ports are kept
+// as well, and required anti-affinity holds as if it ran.  The same is true of
+// the room of successions (state/successions.h).  Nominations are not stored.
+// They end when the task changes or its machine goes away.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -41,32 +40,32 @@ class Nominations {
     return machines_;
   }
   bool Contains(TaskId task) const { return machines_.contains(task); }
-  // How many tasks of the class are nominated, by machine; none where none is.
+  // The number of nominated tasks of the class by machine, without zeros.
   const absl::btree_map<MachineId, int64_t>& MachinesOf(
       const ClassKey& key) const;
-  // Whether it is the successor of a task that was told to move there.
+  // True if it is the successor of a task that was told to move there.
   bool IsSuccessor(TaskId task) const { return successors_.contains(task); }
-  // Whether it keeps its room: it is a successor, which is not to wait for
-  // others of its priority, or one for whom tasks were told to move, which
-  // would have moved for nothing unless something more urgent takes the room.
+  // True if only something more urgent may take its room.  Either it is a
+  // successor, which does not wait for others of its priority, or tasks were
+  // told to move for it, which would have moved for nothing.
   bool IsFinal(TaskId task) const {
     return IsSuccessor(task) || final_.contains(task);
   }
-  // Whether its machine is reserved for it, though nobody was told to leave:
-  // of what its tasks leave free that is kept.
+  // True if its machine is reserved for it though no task was told to leave.
+  // What the tasks there leave free is kept for it.
   bool IsReservation(TaskId task) const { return reservations_.contains(task); }
   const absl::btree_set<TaskId>& reservations() const { return reservations_; }
-  // How often one came or went.
+  // How many nominations have begun or ended so far.
   uint64_t changes() const { return changes_; }
-  // What those hold on the machine that were told to leave it.
+  // What the tasks that were told to leave the machine hold there.
   Resources LeavingFrom(const Machine& machine) const;
   const Successions& successions() const { return successions_; }
-  // Whether the machine will have room for all that is kept there once those
-  // have left it that were told to or, where it is reserved, all tasks; but
-  // for those that ask for `staying`.
+  // True if the machine will have room for all that is kept there once the
+  // tasks that were told to leave have left.  On a reserved machine all tasks
+  // count as leaving.  `staying` is what tasks ask for that stay all the same.
   bool CanBeHeldBy(const Machine& machine, const Resources& staying = {}) const;
 
-  // For the state.  REQUIRES: the task has none.
+  // For the state.  REQUIRES: the task has no nomination.
   void Add(TaskId task, Machine* machine, bool is_final);
   // REQUIRES: it has one, for this machine.
   void NoteReservation(TaskId task, Machine* machine);
@@ -75,12 +74,12 @@ class Nominations {
   // REQUIRES: it has one, for this machine.
   void Drop(TaskId task, Machine* machine);
   Successions& mutable_successions() { return successions_; }
-  // `machine`: that of the succession, or null.  REQUIRES: the predecessor is
+  // `machine` is that of the succession, or null.  REQUIRES: the predecessor is
   // known, with these rules.
   void AddSuccession(uint64_t sequence, Succession succession,
                      Machine* machine);
   void DropSuccession(uint64_t sequence, Machine* machine);
-  // After each change of what the machine runs, or offers.
+  // Call after each change of what the machine runs or offers.
   void UpdateReserved(Machine* machine) const;
 
  private:
@@ -92,9 +91,9 @@ class Nominations {
   absl::btree_map<TaskId, MachineId> machines_;
   std::map<ClassKey, absl::btree_map<MachineId, int64_t>> of_class_;
   absl::flat_hash_map<TaskId, uint64_t> expected_;  // PeerTable::Expect().
-  absl::btree_set<TaskId> successors_;              // Of these,
-  absl::btree_set<TaskId> final_;                   // and for whom tasks move.
-  absl::btree_set<TaskId> reservations_;            // Those are final, too.
+  absl::btree_set<TaskId> successors_;
+  absl::btree_set<TaskId> final_;         // Those for whom tasks move.
+  absl::btree_set<TaskId> reservations_;  // These are in final_, too.
   uint64_t changes_ = 0;
   Successions successions_;
 };

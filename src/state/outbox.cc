@@ -29,7 +29,7 @@ Delta* Outbox::Find(uint64_t sequence) {
 }
 
 bool Outbox::Add(const Delta& delta) {
-  // Nearly always it is the newest of all.
+  // It is nearly always the newest of all.
   const size_t before = deltas_.size();
   deltas_.emplace_hint(deltas_.end(), delta.sequence, delta);
   if (deltas_.size() == before) return false;

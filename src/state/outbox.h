@@ -1,5 +1,5 @@
 // The deltas that no client is known to have yet, in the order of their
-// decisions, with what finds those of a task and those of a feed.
+// decisions, indexed by task and by feed.
 //
 // Threads: none; confined to the core thread.
 
@@ -24,15 +24,15 @@ class Outbox {
   using TaskSequences = absl::InlinedVector<uint64_t, 1>;
 
   const Deltas& deltas() const { return deltas_; }
-  // Those that the clients of one feed are to be told.
+  // Those to be told to the client of the feed.
   const Sequences& SequencesOf(FeedId feed) const;
   // Oldest first.
   const TaskSequences& SequencesOf(TaskId task) const;
-  // The last one of the task, if it is in nobody's hands.
+  // The newest one of the task; null if there is none or it is in flight.
   const Delta* Waiting(TaskId task) const;
 
   Delta* Find(uint64_t sequence);
-  // Returns whether its sequence was free.  REQUIRES: it is the task's newest.
+  // Returns false if its sequence is taken.  REQUIRES: it is the task's newest.
   bool Add(const Delta& delta);
   // REQUIRES: it is there.
   void Erase(uint64_t sequence);

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// A task is worth so much to those that its required affinity means, as in
+// What a task is worth to those that its required affinity means, as in
 // Kubernetes (hardPodAffinityWeight).
 constexpr int64_t kRequiredAffinityWorth = 1;
 
@@ -166,7 +166,7 @@ void PeerTable::CountMeant(CountedTerm* term) {
     }
     for (const TaskId id : members.tasks) {
       const Task* task = state_.FindTask(id);
-      // One that is being described anew is on no machine just now.
+      // A task that is being described anew is on no machine at the moment.
       const Machine* machine = state_.FindMachine(task->machine);
       if (task->state != TaskState::kRunning || machine == nullptr ||
           !machine->tasks.contains(id)) {
@@ -297,7 +297,7 @@ void PeerTable::Rename(TaskId from, TaskId to) {
 }
 
 void PeerTable::Count(const Task& task, int64_t sign) {
-  if (empty()) return;  // Then nothing is counted.
+  if (empty()) return;  // There is nothing to count.
   for (const uint32_t selector : *MeaningOf(task.id)) {
     for (CountedTerm* term : selectors_.at(selector).terms) {
       const DomainIndex domain = term->topology->DomainOf(task.machine);
@@ -384,7 +384,7 @@ std::vector<TaskId> PeerTable::Sync() {
 }
 
 std::vector<TaskId> PeerTable::Collect(const std::vector<uint32_t>& rules) {
-  // Each identity needs one at most; what is more is idle.
+  // Each identity needs one set at most; further sets are idle.
   if (sets_.size() > identities_.size()) {
     std::set<const SelectorSet*> used;
     for (const auto& [identity, members] : identities_) {

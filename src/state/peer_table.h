@@ -1,15 +1,15 @@
-// How the tasks that run stand to what tasks say about each other
-// (sluice/state/peer_terms.h): for each term, how many there are in each domain
-// that it means, and how many that have it themselves.
+// How running tasks relate to the terms that tasks state about each other
+// (sluice/state/peer_terms.h).  For each term and domain, the table counts the
+// tasks that the term means, and the tasks that have the term themselves.
 //
-// Terms are taken apart: a *selector* says which tasks, a topology key says
-// where, and each is kept once, however many rules share it.  All counts are
-// kept as tasks come and go and machines are described anew, so that a verdict
-// costs a few look-ups.
+// A term is split into a *selector*, which says which tasks, and a topology
+// key, which says where.  Each is kept once, however many rules share it.  All
+// counts are updated as tasks come and go and machines are described anew, so a
+// verdict costs a few look-ups.
 //
-// A new selector means nobody until Sync(): many come at once, and are compared
-// with all tasks together.  Terms and selectors that no rules have any more are
-// kept until Collect(), so that a round may outlive the tasks it was about.
+// A new selector means no task until Sync(), which compares all new ones with
+// all tasks at once.  Terms and selectors that no rules have any more are kept
+// until Collect(), so that a round may outlive the tasks it was about.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -43,17 +43,14 @@ struct CountedTerm {
   uint32_t selector = 0;
   Topology* topology = nullptr;
   int64_t uses = 0;  // By rules.
-  // Of the tasks that run: those that the selector means, the ones told to
-  // leave included and again by themselves; ...
+  // Running tasks that the selector means, and those of them told to leave.
   Tally meant;
   Tally leaving;
-  // ... those with this term as required anti-affinity, expected ones
-  // included; and what they are worth together to a task that the selector
-  // means.
+  // Tasks with this term as required anti-affinity, running or expected.
   Tally keeping_away;
+  // What running tasks with this term are worth to one that the selector means.
   Tally worth;
-  // Of the tasks that do not run yet, and that room is kept for: those that the
-  // selector means.
+  // Tasks that the selector means and that do not run yet, but have room kept.
   Tally expected;
 };
 
@@ -66,10 +63,10 @@ struct WeightedTerm {
   int64_t weight = 0;
 };
 
-// What rules say about peers, taken apart.
+// What rules say about peers, as counted terms.
 struct PeerTerms {
   // A peer counts for required affinity if all terms mean it.
-  std::vector<CountedTerm*> affinity;       // One selector, each topology key.
+  std::vector<CountedTerm*> affinity;       // One selector, all topology keys.
   std::vector<CountedTerm*> anti_affinity;  // As in the rules, and so below.
   std::vector<WeightedTerm> preferred;
   std::vector<CountedTerm*> spread;
@@ -86,64 +83,65 @@ class PeerTable {
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
-  // What policies ask, before any rules are learned.
+  // What policies need.  Call before any rules are learned.
   void SetNeeds(const PolicyNeeds& needs) { needs_ = needs; }
   const PolicyNeeds& needs() const { return needs_; }
-  // Rules that a task has, by their id.  No-op for those known.
+  // Learns rules that a task has.  No-op if their id is known.
   void Learn(const PlacementRules& rules);
-  // Of rules that say nothing about peers it is empty.  REQUIRES: learned.
+  // Empty for rules that say nothing about peers.  REQUIRES: learned.
   const PeerTerms& TermsOf(const PlacementRules& rules) const;
-  // What must mean a task for the selector to mean it.  REQUIRES: it is in use.
+  // The parts of the selector, which means a task if they all do.  REQUIRES: it
+  // is in use.
   const std::vector<TaskSelector>& SelectorsOf(uint32_t selector) const;
   // The terms about tasks that the selector means.  REQUIRES: it is in use.
   const std::vector<CountedTerm*>& TermsAbout(uint32_t selector) const;
-  // Whether one of the two keeps away from the other by a term that counts.
+  // True if one of the two keeps away from the other by a term that counts.
   // REQUIRES: their rules are learned.
   bool KeepApart(const ClassKey& a, const ClassKey& b,
                  absl::FunctionRef<bool(const CountedTerm&)> counts) const;
   bool KeepApart(const ClassKey& a, const ClassKey& b) const {
     return KeepApart(a, b, [](const CountedTerm&) { return true; });
   }
-  // Whether there is any term at all.
+  // True if there are no terms at all.
   bool empty() const { return terms_.empty(); }
 
-  // Says who the task is and returns the selectors that mean it.
+  // Sets the identity of the task and returns the selectors that mean it.
   // REQUIRES: the task is not added.
   const SelectorSet* Identify(TaskId task, const TaskIdentity& identity);
-  // The same, as of now.  REQUIRES: it was identified.
+  // The selectors that mean it now.  REQUIRES: it was identified.
   const SelectorSet* MeaningOf(TaskId task) const;
-  // As it was described; null if it never was.  Tasks that are described alike
-  // share it.
+  // The identity of the task; null if it was not identified.  Tasks that are
+  // described alike share one.
   const TaskIdentity* FindIdentity(TaskId task) const {
     const auto it = identity_of_.find(task);
     return it == identity_of_.end() ? nullptr : &it->second->first;
   }
   // REQUIRES: the task is not added.
   void Erase(TaskId task);
-  // The task has another id from now on.
+  // Changes the id of the task.
   void Rename(TaskId from, TaskId to);
 
-  // A task that runs, as it stands in the state; until Remove() nothing about
-  // it may change.
+  // Counts a running task as it is in the state.  Nothing about it may change
+  // until Remove().
   void Add(const Task& task) { Count(task, 1); }
   void Remove(const Task& task) { Count(task, -1); }
 
-  // Room is kept on the machine for a task that does not run yet
-  // (state/nominations.h).  Others keep away from it there, and it from them,
-  // as if it ran; it is company for nobody.  Returns what to end that by.
+  // Counts a task that does not run yet, but has room kept on the machine
+  // (state/nominations.h).  Required anti-affinity holds as if it ran; affinity
+  // does not count it.  Returns the argument for EndExpecting().
   // REQUIRES: the rules are learned, and kept until then.
   uint64_t Expect(const TaskIdentity& identity, const PlacementRules& rules,
                   MachineId machine);
   void EndExpecting(uint64_t expected);
 
-  // The machine was described anew, or added.
+  // Call when the machine was added or described anew.
   void Describe(const Machine& machine);
   void Drop(const Machine& machine);
 
-  // Lets new selectors mean what they mean.  Returns the tasks that are meant
-  // by others than before, ascending.
+  // Puts new selectors into effect.  Returns the tasks that are meant by other
+  // selectors than before, ascending.
   std::vector<TaskId> Sync();
-  // Forgets what nobody uses, rules by their ids.  Returns as Sync().
+  // Forgets the rules with these ids, and what nobody uses.  Returns as Sync().
   std::vector<TaskId> Collect(const std::vector<uint32_t>& rules);
 
  private:
@@ -163,7 +161,7 @@ class PeerTable {
     const PlacementRules* rules;
     MachineId machine;
   };
-  // Selectors, ascending, by what a task must have to be meant: one of some
+  // Selectors, ascending, by what a task must have to be meant: one of several
   // labels, or the job's name.
   struct Index {
     std::map<std::pair<std::string, std::string>, std::set<uint32_t>> by_label;
@@ -187,9 +185,9 @@ class PeerTable {
   // Counts the running tasks that a new term of a known selector means.
   void CountMeant(CountedTerm* term);
   const SelectorSet* Keep(SelectorSet set);
-  // Those of the selectors in the index that mean it, but for new ones.
+  // The selectors of the index that mean it, without new ones.
   SelectorSet Match(const TaskIdentity& identity, const Index& index) const;
-  // Changes what means the identity, and counts its tasks anew.
+  // Sets the selectors that mean the identity, and recounts its tasks.
   void SetMeaning(Identity* identity, SelectorSet set,
                   std::vector<TaskId>* changed);
 

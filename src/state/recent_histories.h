@@ -1,9 +1,9 @@
-// What was learned lately: a history of smoothed means for each key, for as
-// many keys as there is room for.  Of more the one is forgotten that was used
-// the longest ago.
+// Recent histories: smoothed means for each key, for a bounded number of keys.
+// When there is no room for another key, the least recently used one is
+// forgotten.
 //
-// Threads: none.  Nothing of it is stored.  Determinism: the same uses in the
-// same order leave the same.
+// Threads: none.  Nothing is stored.  Determinism: the same uses in the same
+// order give the same histories.
 
 #ifndef SLUICE_STATE_RECENT_HISTORIES_H_
 #define SLUICE_STATE_RECENT_HISTORIES_H_
@@ -18,23 +18,22 @@ namespace sluice {
 
 inline constexpr int64_t kRunsPerMean = 8;
 
-// The mean with the `count`th value in it: that of all values while there are
-// fewer than kRunsPerMean, and from then on each new one moves it by that part
-// of the difference.
+// The mean after the `count`th value.  Up to kRunsPerMean values it is their
+// plain mean; each later value moves it by 1/kRunsPerMean of the difference.
 inline int64_t SmoothedMean(int64_t mean, int64_t value, int64_t count) {
   return mean + (value - mean) / std::min(count, kRunsPerMean);
 }
 
-// A `History` has a `uint64_t last_use`, which is the table's and rises from
-// one use to the next.
+// A `History` has a `uint64_t last_use`, which the table sets and which rises
+// from one use to the next.
 template <typename Key, typename History>
 class RecentHistories {
  public:
   // `size_max` is at least 1.
   explicit RecentHistories(size_t size_max) : size_max_(size_max) {}
 
-  // The history of the key, a new one where none is kept, which is now the one
-  // used last.  Valid until the next call.
+  // Returns the history of the key, or a new one if none is kept, and marks it
+  // as used last.  Valid until the next call.
   History& Use(const Key& key) {
     const auto it = histories_.find(key);
     if (it != histories_.end()) {
@@ -50,7 +49,7 @@ class RecentHistories {
     return history;
   }
 
-  // Null where none is kept.
+  // Null if none is kept.
   const History* Find(const Key& key) const {
     const auto it = histories_.find(key);
     return it == histories_.end() ? nullptr : &it->second;

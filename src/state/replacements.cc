@@ -92,7 +92,7 @@ const Task* Replacements::FindAlternative(const Task& task) const {
       const Task* other = state_.FindTask(id);
       if (other == nullptr || other == &task) continue;
       if (other->state == TaskState::kCompleted) return other;
-      // A new version of the one that runs takes its place.
+      // A new version of a running task takes its place.
       if (other->state == TaskState::kRunning &&
           task.class_key.rules->replaces != id) {
         return other;

@@ -1,8 +1,5 @@
-// Tasks of which one runs in the place of others: those that replace others
-// (PlacementRules::replaces), and those of a job that offer a choice.
-//
-// Of a task and the one in whose place it is to run, one alone runs, and of a
-// choice one alone.
+// Tasks of which only one runs: a task and the one that it replaces
+// (PlacementRules::replaces), and the tasks of a job that offer a choice.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -28,37 +25,37 @@ class Replacements {
   // `state` must outlive this.
   explicit Replacements(const ClusterState& state) : state_(state) {}
 
-  // The task has this job, and these rules.
+  // Notes the job and the rules of the task.
   void Note(const Task& task);
   void Erase(TaskId task);
-  // Of a task that is noted; it is `id` from now on.
+  // A noted task has a new id; `former` is the old one.
   void Rename(TaskId former, const Task& task);
 
   bool empty() const { return entries_.empty() && held_.empty(); }
-  // All that are concerned, or were.
+  // All tasks that are concerned, or are still held.
   std::vector<TaskId> Concerned() const;
-  // Whether it takes another's place or another its, or there is a choice.
+  // True if it replaces another, another replaces it, or it offers a choice.
   bool Concern(const Task& task) const {
     return entries_.contains(task.id) || newcomers_.contains(task.id);
   }
-  // By the uid that they name, which nobody needs to have, those that are to
-  // run in its place.
+  // The tasks that replace a uid, by that uid.  No task needs to have it.
   const absl::btree_map<TaskId, absl::btree_set<TaskId>>& newcomers() const {
     return newcomers_;
   }
-  // The task in whose favor this one must not run: FindNewcomer(), or else
+  // The task in whose favor this one must not run: FindNewcomer(), else
   // FindAlternative().  Null if there is none.
   const Task* FindInFavorOf(const Task& task) const;
-  // One that is to run in its place, and runs or waits; of several one that
-  // runs.  Of tasks that replace each other in a circle the newest runs; where
-  // there are more than 100 of them, none does.
+  // A task that replaces it and runs or waits, preferably one that runs.  If
+  // tasks replace each other in a circle, the newest runs; in a circle of more
+  // than 100, none does.
   const Task* FindNewcomer(const Task& former) const;
-  // One of its choices that runs or has completed.
+  // Another task of its choice that has completed, or runs and is not replaced
+  // by it.
   const Task* FindAlternative(const Task& task) const;
   // The running task whose place the task is to take; null if there is none.
   const Task* FindRunningFormer(const Task& newcomer) const;
 
-  // The task waits in no queue, or does again.
+  // A held task waits in no queue.
   void SetHeld(Task* task, bool is_held);
   const absl::btree_set<TaskId>& held() const { return held_; }
 
@@ -69,8 +66,7 @@ class Replacements {
     std::vector<Choice> choices;
   };
 
-  // Whether both are of one circle, and no task of it is newer than the former
-  // one.
+  // True if both are in one circle, and no task of it is newer than `former`.
   bool IsNewestOfCircle(const Task& former, const Task& newcomer) const;
 
   const ClusterState& state_;

@@ -41,10 +41,10 @@ void Requeues::LoseTasksOf(const Machine& machine) {
          action != Action::kRequeue)) {
       continue;
     }
-    // Its client may have been told, or may never be: the reply's end says it.
+    // Only the end of the reply says whether its client was told.
     if (action == Action::kNever && IsPlaceUnderWay(id)) continue;
     Task* task = state_.MutableTask(id);
-    // What was told to leave has done so, and is for its client to replace.
+    // A task that was told to leave has left, and its client replaces it.
     const bool has_left =
         task->is_evicted && state_.outbox_.SequencesOf(id).empty();
     if (action == Action::kNever || (has_left && !WantsEvicted(*task))) {
@@ -58,7 +58,7 @@ void Requeues::LoseTasksOf(const Machine& machine) {
 
 bool Requeues::TryAgain(Task* task) {
   if (task->state == TaskState::kPending || state_.IsUntold(task->id)) {
-    // The report is of its former run, if there was one.
+    // The report is about its former run, if there was one.
     if (task->runs_again != RunsAgain::kNo) return true;
   }
   if (task->state != TaskState::kRunning) return false;
@@ -87,7 +87,7 @@ bool Requeues::TryAgain(Task* task) {
 
 void Requeues::EndBackoffs() {
   auto& backoffs = state_.requeues_.backoffs;
-  // Where the clock was set back nobody waits for as long again.
+  // If the clock was set back, nobody waits for that much longer.
   while (!backoffs.empty() &&
          backoffs.rbegin()->first > now_ms_ + kBackoffMaxMs) {
     Task* task = state_.MutableTask(backoffs.rbegin()->second);
@@ -117,7 +117,7 @@ bool Requeues::WantsEvicted(const Task& task) const {
 }
 
 void Requeues::Requeue(Task* task, RunsAgain reason) {
-  // Then room may be kept for it where it was to go on.
+  // If so, room may be kept for it where it was to go on.
   const bool was_evicted = task->is_evicted;
   task->lost_on =
       reason == RunsAgain::kMachineFailed ? task->machine : MachineId();
@@ -126,7 +126,7 @@ void Requeues::Requeue(Task* task, RunsAgain reason) {
   task->may_succeed = was_evicted;
   state_.replacements_.SetHeld(task, state_.replacements_.Concern(*task));
   state_.EnterQueue(task);
-  // A gang of which nothing runs any more starts anew as a whole.
+  // A gang of which nothing runs any more starts again as a whole.
   state_.NoteEnded(task->job);
 }
 

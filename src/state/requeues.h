@@ -1,12 +1,12 @@
 // Tasks that run again: their machine failed, they were told to leave and did,
 // or they failed and their job asks for another try.
 //
-// Nothing of it happens by itself: the options of the state ask for it, or the
-// job does.  A job that does not want it wins over the options.  Tasks of feeds
-// are left alone, since a feed says itself what is to run.
+// This happens only if the options of the state, or the job, ask for it.  A job
+// that does not want it overrides the options.  Tasks of feeds are left alone:
+// a feed itself says what is to run.
 //
-// Such a task waits as it did before: it keeps its age and what it asks for.
-// One that failed waits for its time first, in no queue.
+// Such a task keeps its age and its request.  One that failed waits for its
+// backoff first, in no queue.
 //
 // Threads: none; confined to the core thread.  Time: an argument.
 
@@ -36,14 +36,14 @@ struct RequeueOptions {
 // What the state keeps.
 struct RequeueRecord {
   RequeueOptions options;
-  // How many were to run again since the start, by the reason.
+  // Tasks requeued since the start, by reason.
   int64_t lost_count = 0;
   int64_t evicted_count = 0;
   int64_t failed_count = 0;
-  // Those that wait for their time, by that; derived.
+  // Tasks in backoff, by the end of it; derived.
   absl::btree_set<std::pair<int64_t, TaskId>> backoffs;
 
-  // `retry_ms` 0: it waits for none.
+  // `retry_ms` 0 ends the backoff.
   void SetRetry(Task* task, int64_t retry_ms);
 };
 
@@ -54,17 +54,17 @@ class Requeues {
 
   void SetOptions(const RequeueOptions& options);
 
-  // What is to run again of what runs on the machine waits.
-  // REQUIRES: it is not present.
+  // The machine failed.  Its tasks wait again, or end as failed, if the options
+  // or their jobs say so.  REQUIRES: it is not present.
   void LoseTasksOf(const Machine& machine);
-  // Whether a task of a client of the contract that is reported as failed has
-  // not ended for good; then it waits.
+  // A client of the contract reported the task as failed.  Returns true if the
+  // task is to run again, and false if it has ended for good.
   bool TryAgain(Task* task);
-  // Those whose time has come wait for a machine.
+  // Tasks whose backoff is over wait for a machine.
   void EndBackoffs();
 
  private:
-  // Whether a reply tells its client of its first place, and has not ended.
+  // True if a reply that has not ended tells the client its first place.
   bool IsPlaceUnderWay(TaskId id) const;
   bool WantsEvicted(const Task& task) const;
   void Requeue(Task* task, RunsAgain reason);

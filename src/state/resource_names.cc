@@ -34,7 +34,7 @@ absl::StatusOr<ResourceIndex> ResourceNames::IndexOf(const std::string& name) {
   if (name.empty()) {
     return absl::InvalidArgumentError("extended resource: its name is empty");
   }
-  // There are few, and new ones are rare: it is not worth a list of the free.
+  // Names are few, and new ones rare: a free list would not pay.
   ResourceIndex index = kBuiltinResourceCount;
   while (index < entries_.size() && !entries_[index].name.empty()) ++index;
   if (index >= kBuiltinResourceCount + kExtendedResourceNamesMax) {

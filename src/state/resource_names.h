@@ -1,10 +1,10 @@
 // The resources of a cluster by name and by index (sluice/state/resources.h).
 //
-// The names of extended resources come from clients, and each may make every
-// vector of amounts longer: there are at most kExtendedResourceNamesMax.  Uses
-// are counted, so that a name that nobody states any more is free for another.
-// Its index is used again, so it is freed only once it is 0 in all vectors that
-// are kept.
+// Clients choose the names of extended resources, and each name may lengthen
+// every vector of amounts, so there are at most kExtendedResourceNamesMax.
+// Uses are counted, so that a name that nobody states any more makes room.  Its
+// index is reused, so a name is freed only once its amount is 0 in all kept
+// vectors.
 //
 // Threads: values; confined to the core thread.
 
@@ -27,38 +27,39 @@ class ResourceNames {
  public:
   ResourceNames();
 
-  // The amounts by index.  A name that is new gets the lowest free index, and
-  // keeps it until FreeUnused() at least.  What there is nothing of is not
-  // named.
-  // Errors: kResourceExhausted beyond that many, kInvalidArgument for no name.
+  // The amounts by index.  A new name gets the lowest free index, and keeps it
+  // at least until FreeUnused().  Amounts of 0 are skipped.
+  // Errors: kResourceExhausted for too many names, kInvalidArgument for an
+  // empty one.
   absl::StatusOr<Resources> FromNamed(const NamedAmounts& amounts);
 
-  // kNoResource where nothing has that name.
+  // kNoResource if nothing has that name.
   ResourceIndex Find(const std::string& name) const {
     const auto it = indices_.find(name);
     return it == indices_.end() ? kNoResource : it->second;
   }
 
-  // Counts the names of amounts that are kept from here on, or no more.
+  // Counts the names of amounts that are kept from here on, or no longer.
   void Acquire(const Resources& amounts) { Count(amounts, 1); }
   void Release(const Resources& amounts) { Count(amounts, -1); }
-  // Keeps `amounts` in the place of others.
+  // Replaces kept amounts by `amounts`.
   void Replace(Resources amounts, Resources* kept);
-  // Frees the names of which no amounts are kept.
+  // Frees the names of which no amount is kept.
   void FreeUnused();
 
-  // Recovery: the name of the next index; empty where that is free.
-  // Errors: as FromNamed(), and kDataLoss where another index has the name.
+  // Recovery: the name of the next index; empty if that is free.
+  // Errors: kResourceExhausted for too many names, kDataLoss if another index
+  // has the name.
   absl::Status Append(const std::string& name);
 
   // One more than the last index that has a name.
   size_t size() const { return entries_.size(); }
-  // Empty where the index is free.  REQUIRES: index < size().
+  // Empty if the index is free.  REQUIRES: index < size().
   const std::string& NameOf(ResourceIndex index) const {
     return entries_.at(index).name;
   }
-  // A number above 0 that no other name ever has; one that was freed and comes
-  // again has another.  REQUIRES: the index has a name.
+  // A number above 0 that no other name ever has.  A name that was freed and
+  // comes back gets a new one.  REQUIRES: the index has a name.
   uint64_t IdOf(ResourceIndex index) const { return entries_[index].id; }
 
  private:

@@ -47,7 +47,7 @@ int64_t Resources::TimesIn(const Resources& free, int64_t limit) const {
     const int64_t amount = (*this)[i];
     if (amount <= 0) continue;
     const int64_t available = std::max<int64_t>(free[i], 0);
-    // The common case first: a division costs more than a product.
+    // The common case first: a division costs more than a multiplication.
     if (static_cast<Int128>(amount) * times <= available) continue;
     times = available / amount;
   }

@@ -14,7 +14,7 @@ constexpr char kInstanceType[] = "node.kubernetes.io/instance-type";
 constexpr int64_t kMillibytesPerGib = (int64_t{1} << 30) * 1000;
 constexpr int64_t kFsPerMs = 1'000'000'000'000;
 
-// Of what says nothing about how fast a machine is.
+// True for resources that say nothing about the speed of a machine.
 bool IsLeftOut(const std::string& resource) {
   return resource == "pods" || resource == "ephemeral-storage" ||
          resource == kNetRx || resource == kNetTx;
@@ -29,10 +29,10 @@ MachineTypeId MachineTypeOf(const LabelPairs& labels,
   if (name != nullptr && !name->empty()) {
     type = Fnv1a64(*name, Fnv1a64("instance-type:"));
   } else {
-    uint64_t amounts = 0;  // In whatever order they come.
+    uint64_t amounts = 0;  // A sum, which does not depend on the order.
     for (const auto& [resource, amount] : capacity) {
       if (amount <= 0 || IsLeftOut(resource)) continue;
-      // What equal machines keep for their kernels differs by some pages.
+      // What the kernels of equal machines reserve differs by some pages.
       const int64_t count =
           resource == "memory"
               ? (amount + kMillibytesPerGib / 2) / kMillibytesPerGib

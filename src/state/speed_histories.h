@@ -1,18 +1,18 @@
 // How fast kinds of work run on types of machines, so that policies can send
 // tasks where their kind runs faster.
 //
-// Machines are of one type whose label node.kubernetes.io/instance-type is the
-// same; of those without one, machines with the same processors, memory (in
-// whole GiB) and extended resources
+// Machines with the same label node.kubernetes.io/instance-type are of one
+// type.  Machines without it are of one type if they have the same processors,
+// memory (in whole GiB) and extended resources
 // (docs/decisions/0034-speeds-by-machine-type.md).
 //
-// What is known is the mean time that an instruction takes, smoothed.  Of more
-// pairs than there is room for the one is forgotten that was added to the
-// longest ago (state/recent_histories.h).
+// A history holds the smoothed mean time per instruction.  When there is no
+// room for another pair, the least recently updated one is forgotten
+// (state/recent_histories.h).
 //
 // Threads: confined to the core thread.  Units: femtoseconds, since a task on
-// many processors takes a few picoseconds.  Nothing of it is stored.
-// Determinism: the same runs in the same order give the same.
+// many processors takes a few picoseconds per instruction.  Nothing is stored.
+// Determinism: the same runs in the same order give the same histories.
 
 #ifndef SLUICE_STATE_SPEED_HISTORIES_H_
 #define SLUICE_STATE_SPEED_HISTORIES_H_
@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// Never that of value 0.  Memory is in millibytes.
+// Never the type with value 0.  Memory is in millibytes.
 MachineTypeId MachineTypeOf(const LabelPairs& labels,
                             const NamedAmounts& capacity);
 
@@ -37,7 +37,7 @@ class SpeedHistories {
  public:
   // Some 100 bytes each.
   static constexpr size_t kPairsMax = 16384;
-  // A second: what is slower is taken for that.
+  // One second; slower means are capped at this.
   static constexpr int64_t kFsMax = 1'000'000'000'000'000;
 
   struct Pair {
@@ -46,7 +46,7 @@ class SpeedHistories {
     friend auto operator<=>(const Pair&, const Pair&) = default;
   };
   struct History {
-    int64_t mean_fs = 0;  // For an instruction, 1 to kFsMax.
+    int64_t mean_fs = 0;  // Per instruction, 1 to kFsMax.
     int64_t samples = 0;
     uint64_t last_use = 0;  // Rises from one sample to the next.
   };
@@ -54,8 +54,8 @@ class SpeedHistories {
   // `pairs_max` is at least 1.
   explicit SpeedHistories(size_t pairs_max = kPairsMax) : pairs_(pairs_max) {}
 
-  // A task of this kind completed on a machine of this type.  No-op where it
-  // took no time, or nothing was done in it.
+  // A task of this kind completed on a machine of this type.  No-op if it took
+  // no time or retired no instructions.
   void Note(const Pair& pair, int64_t run_ms, uint64_t instructions);
 
   // By kind, and then by type.

@@ -11,8 +11,8 @@ namespace sluice {
 namespace {
 
 bool IsOver(Succession* succession, int64_t now_ms, const ClusterState& state) {
-  // Also where the clock was set back the wait begins anew, or it would last
-  // for as long again as the clock was set back.
+  // If the clock was set back, the wait begins again.  Otherwise it would
+  // become longer by that much.
   succession->since_ms = std::min(succession->since_ms, now_ms);
   if (succession->gone_ms > now_ms) succession->gone_ms = now_ms;
   const Task* task = state.FindTask(succession->predecessor);
@@ -21,7 +21,7 @@ bool IsOver(Succession* succession, int64_t now_ms, const ClusterState& state) {
     if (!succession->gone_ms.has_value()) succession->gone_ms = now_ms;
     return now_ms - *succession->gone_ms >= kSuccessorWaitMs;
   }
-  // One that waits again was not stopped either.
+  // A predecessor that waits again was not stopped either.
   const bool is_leaving =
       task->state == TaskState::kRunning && task->is_evicted;
   return !is_leaving || now_ms - succession->since_ms >= kPredecessorWaitMs;

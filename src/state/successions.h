@@ -5,16 +5,15 @@
 // request and priority.  A *succession* begins when the former task is told to
 // stop or to move.  The first task that is submitted and can be its successor
 // inherits how often the former one was disturbed, and the succession is over.
-// So it is where the former task stays after all, or no successor comes.
+// It is also over if the former task stays after all, or no successor comes.
 //
-// The succession of a task that was told to move also keeps room on the machine
-// where it is to go on.  Its successor is nominated for that machine
-// (state/nominations.h).  It is over, too, where the machine is no longer
-// usable.
+// The succession of a task that was told to move also keeps room on its target
+// machine.  Its successor is nominated for that machine (state/nominations.h).
+// It is also over if that machine is no longer usable.
 //
 // The job is known by its uuid, since it may end with its last task.
-// Successions are not stored: after a restart a successor is placed as any
-// other task, and does not inherit anything.
+// Successions are not stored: after a restart a successor is placed like any
+// other task and inherits nothing.
 //
 // Threads: none; confined to the core thread.
 // Time: an argument.
@@ -41,9 +40,9 @@ namespace sluice {
 
 class ClusterState;
 
-// How long a successor may take to come once its predecessor is gone: some
-// times what a controller and a bridge take.  A successor waits as long for
-// its own machine before it goes elsewhere.
+// How long a successor may take to come once its predecessor is gone: several
+// times what a controller and a bridge need.  A successor waits equally long
+// for its own machine before it goes elsewhere.
 inline constexpr int64_t kSuccessorWaitMs = 60000;
 // How long a predecessor may take to leave: twenty times the grace period that
 // Kubernetes gives a pod by default.
@@ -51,19 +50,19 @@ inline constexpr int64_t kPredecessorWaitMs = 600000;
 
 struct Succession {
   TaskId predecessor;
-  uint64_t predecessor_sequence = 0;  // Task::sequence; uids are used again.
+  uint64_t predecessor_sequence = 0;  // Task::sequence; uids are reused.
   std::string job_uuid;
   uint32_t priority = 0;
   Resources request;
   // What it says about other tasks, and the ports it listens on.  Not null.
   const PlacementRules* rules = &NoRules();
-  // Where the room is; none where it was told to stop.
+  // Where the room is; nullopt if the predecessor was told to stop.
   std::optional<MachineId> machine = {};
   int32_t disturbances = 0;  // What the successor inherits.
-  // When it was first seen by FindOver().
+  // When FindOver() saw it first.
   int64_t since_ms = std::numeric_limits<int64_t>::max();
   uint64_t expected = 0;  // PeerTable::Expect().
-  // The predecessor was seen to be gone.
+  // When the predecessor was seen to be gone.
   std::optional<int64_t> gone_ms = {};
 };
 
@@ -74,27 +73,28 @@ class Successions {
 
   const Map& all() const { return all_; }
   const Succession* Find(uint64_t sequence) const;
-  // That of which a task of that job and class becomes the successor.  Of those
-  // with its rules the oldest that keeps room, or the oldest.  If there are
-  // none, rather one that keeps no room, since it may be of no use to it.
+  // The succession for a new task of that job and class.  Among those with its
+  // rules this is the oldest that keeps room, else the oldest.  If there are
+  // none, one that keeps no room is preferred, since the room may be of no use
+  // to the task.
   std::optional<uint64_t> FindFor(const std::string& job_uuid,
                                   const ClassKey& key) const;
-  // What all on the machine keep room for.
+  // The total for which successions keep room on the machine.
   Resources RequestsOn(const Machine& machine) const;
 
   // For the state.  REQUIRES: there is none of that sequence.
   void Add(uint64_t sequence, Succession succession);
   // REQUIRES: there is one.
   void Drop(uint64_t sequence);
-  // A predecessor has another id.
+  // A predecessor has a new id.
   void Rename(TaskId former, TaskId id);
   // Those whose predecessors stay, take too long to leave, or have been gone
-  // for too long.  Notes which are gone by now.
+  // for too long.  Also notes which predecessors are gone by now.
   std::vector<uint64_t> FindOver(int64_t now_ms, const ClusterState& state);
 
  private:
   Map all_;
-  // Those that keep no room after those that do.
+  // Those that keep room come first.
   absl::flat_hash_map<std::string, absl::btree_set<std::pair<bool, uint64_t>>>
       of_job_;
 };

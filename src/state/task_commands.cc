@@ -65,7 +65,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
 Ack TaskCommands::Submit(const SubmitTask& command) {
   Task* holder = state_.MutableTask(command.task);
   if (holder != nullptr && holder->HasOwnId()) {
-    // The uid is the client's; ids of the state's own are as good as others.
+    // Clients choose uids.  The state's own ids can be changed.
     state_.LeaveQueue(*holder);
     Rename(holder, state_.NextOwnTaskId());
     state_.EnterQueue(holder);
@@ -83,7 +83,7 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
   }
   if (same != nullptr) LoseUid(same);
   if (same != nullptr && same == holder) {
-    same->expected_removals = 1;  // Of others nobody knows any more.
+    same->expected_removals = 1;  // Nobody knows of others any more.
     Resubmit(same, command);
     return Ack::kOk;
   }
@@ -91,7 +91,7 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
   std::vector<TaskId> earlier_holders;
   if (holder != nullptr) {
     if (holder->is_stale) {
-      // Its client does not know of it, nor of those before it.
+      // Its client knows neither it nor those before it.
       LoseUid(holder);
       Displace(holder);
       holder->successor.reset();
@@ -146,7 +146,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
     task->sequence = state_.counters_.next_task_sequence++;
     task->state = TaskState::kPending;
     task->may_succeed = true;
-    task->disturbances = 0;  // It inherits them where it succeeds itself.
+    task->disturbances = 0;  // Inherited again if it succeeds itself.
     task->runs_again = RunsAgain::kNo;
     task->failures = 0;
   }
@@ -174,7 +174,7 @@ void TaskCommands::Repeat(Task* task) {
   if (!state_.FindMachine(task->machine)->IsSound()) {
     state_.Unplace(task);
   } else if (state_.outbox_.Waiting(task->id) == nullptr) {
-    // A client that restarted asks again for what it was told before.
+    // A restarted client asks again for what it was told before.
     state_.AppendDelta(*task, /*is_repeat=*/true);
   }
 }
@@ -302,7 +302,7 @@ void TaskCommands::Rename(Task* task, TaskId id) {
 Ack TaskCommands::Apply(const UpdateTask& command) {
   Task* task = MutableTaskOfClient(command.task);
   if (task == nullptr) return Ack::kNotFound;
-  // About an earlier holder of the uid.
+  // The update is about an earlier holder of the uid.
   if (!task->earlier_holders.empty() && task->name != command.spec.name) {
     return Ack::kOk;
   }
@@ -345,10 +345,11 @@ void TaskCommands::Finish(Task* task, TaskState state,
 
 void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
   if (!state_.peers_.needs().run_times) return;
-  // Without a description that makes sense it is of no kind.
+  // Without a valid description it is of no kind.
   if (!task.IsLive() || !task.quarantine_reason.empty()) return;
-  // Of one that nobody was told to start, or that ran before it was heard of,
-  // the daemon knows nothing by itself; and one told to leave was cut short.
+  // The daemon does not know when a task started that nobody was told to start,
+  // or that ran before the daemon heard of it.  One told to leave was cut
+  // short.
   if (!run_ms.has_value() && task.state == TaskState::kRunning &&
       task.is_start_known && !task.is_evicted && !state_.IsUntold(task.id)) {
     run_ms = now_ms_ - task.placed_ms;
@@ -359,8 +360,8 @@ void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
 void TaskCommands::NoteSpeed(const CompleteTask& command) {
   if (!command.run_ms.has_value() || command.instructions == 0) return;
   const Task* task = FindTaskOfClient(command.task);
-  // As in NoteRun(); and it must be known whose report it is, and where that
-  // one ran.
+  // As in NoteRun().  It must also be known which task the report is about, and
+  // where that task ran.
   if (task == nullptr || !task->earlier_holders.empty() ||
       !task->quarantine_reason.empty() || task->state != TaskState::kRunning ||
       state_.IsUntold(task->id)) {
@@ -376,7 +377,7 @@ void TaskCommands::NoteCacheUse(const CompleteTask& command) {
   const bool is_asked_for = state_.peers_.needs().kinds.has_value();
   if (!is_asked_for || !command.cache.has_value()) return;
   const Task* task = FindTaskOfClient(command.task);
-  // As in NoteRun(); and it must be known whose report it is.
+  // As in NoteRun().  It must also be known which task the report is about.
   if (task == nullptr || !task->IsLive() || !task->earlier_holders.empty() ||
       !task->quarantine_reason.empty()) {
     return;
@@ -405,7 +406,7 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
   }
   auto& earlier = task->earlier_holders;
   if (!earlier.empty()) {
-    // One that holds nothing, if there is any: it may have been its removal.
+    // Prefer one that holds nothing: the removal may have been meant for it.
     auto oldest = std::ranges::find_if(earlier, [this](TaskId id) {
       return state_.FindTask(id)->state != TaskState::kRunning;
     });
@@ -422,8 +423,9 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
     RemoveHolder(task);
     return Ack::kOk;
   }
-  // Submitted more than once under one name: a client that restarted removes
-  // it once, one that repeats itself as often as it submitted.
+  // The task was submitted more than once under one name.  A restarted client
+  // removes it once; one that repeats itself removes it as often as it
+  // submitted it.
   NoteRemoved(*task);
   if (task->state == TaskState::kRunning) state_.Vacate(task);
   state_.LeaveJob(task->job);
@@ -474,7 +476,7 @@ std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
   Task* guessed = state_.MutableTask(named->second);
   if (!guessed->IsRemovedByGuess()) return std::nullopt;
   const StateCounters& counters = state_.counters_;
-  // Else it is a new one of that name.
+  // Otherwise it is a new task of that name.
   const bool is_again = counters.former_stale_below.has_value() &&
                         guessed->announcement < counters.announcement;
   const MachineId machine = guessed->machine;
@@ -487,7 +489,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
   const ClassKey& key = task->class_key;
   if (!task->MayRun() || machine == nullptr || !machine->IsSound() ||
       !key.request.FitsIn(machine->Free()) || !key.rules->host_ports.empty()) {
-    return;  // It is placed as any other.
+    return;  // It is placed like any other.
   }
   state_.LeaveQueue(*task);
   state_.replacements_.SetHeld(task, false);
@@ -522,7 +524,7 @@ void TaskCommands::RemoveHolder(Task* task) {
 
 void TaskCommands::Mute(Task* task) {
   state_.LeaveQueue(*task);
-  // Its client has forgotten the uid, and with it what it may have been told.
+  // The client has forgotten the uid, and with it what it may have been told.
   const Delta* waiting = state_.outbox_.Waiting(task->id);
   if (waiting != nullptr && waiting->type == DeltaType::kPlace &&
       !waiting->is_repeat) {

@@ -1,5 +1,5 @@
-// Commands about tasks: whom a uid means, and what becomes of those whom it
-// meant before (docs/decisions/0001, 0021).
+// Commands about tasks: which task a uid means, and what becomes of the tasks
+// that it meant before (docs/decisions/0001, 0021).
 //
 // Threads: none; confined to the core thread.
 
@@ -36,17 +36,18 @@ class TaskCommands {
   Ack Apply(const MuteTask& command);
   Ack Apply(const ReportTaskUsage& command);
 
-  // As if it had never been.
+  // Erases the task, whatever its state.
   void Forget(TaskId id);
 
-  // For feeds, whose tasks live as those of the contract do:
-  // No-op where it does not run.
+  // For feeds, whose tasks live like those of the contract.
+  //
+  // No-op unless it runs.
   void NoteUsage(Task* task, const TaskUsage& usage) const;
   // `run_ms` as in CompleteTask.
   void Finish(Task* task, TaskState state,
               std::optional<int64_t> run_ms = std::nullopt);
-  // Tells its client again where it runs; on a machine that is out of order it
-  // waits again.  REQUIRES: it runs.
+  // Tells its client again where it runs.  On an unsound machine it waits again
+  // instead.  REQUIRES: it runs.
   void Repeat(Task* task);
   // REQUIRES: it is in no queue.
   void ChangeJob(Task* task, const std::string& uuid, const std::string& name,
@@ -54,42 +55,42 @@ class TaskCommands {
   void SetBudget(JobId id, const std::optional<DisruptionBudget>& budget);
 
  private:
-  const Task* FindTaskOfClient(TaskId id) const;  // Live, no own id.
+  const Task* FindTaskOfClient(TaskId id) const;  // Not removed, no own id.
   Task* MutableTaskOfClient(TaskId id);
-  // Who is meant, be it under another uid; null where it is somebody new.
+  // The task that is meant, maybe under another uid; null if it is a new one.
   Task* FindSame(const SubmitTask& command) const;
-  // Whether it runs already is settled afterwards.
+  // Ignores `runs_on`, which Adoptions handles afterwards.
   Ack Submit(const SubmitTask& command);
   void Resubmit(Task* task, const SubmitTask& command);
-  // Whoever was made for a machine stays bound to it.
+  // A task made for a machine stays bound to it.
   void Describe(Task* task, const TaskSpec& spec);
-  // What the message says of the job of its task.
+  // Applies what the message says about the job of its task.
   void DescribeJob(JobId id, const SubmitTask& command);
-  // Makes way for another task of its uid.
+  // Makes way for a newer task with its uid.
   void Displace(Task* task);
-  // Ends what ties it to those it shares a uid with.
+  // Unlinks it from the tasks that it shares a uid with.
   void LoseUid(Task* task);
   // REQUIRES: it is in no queue.
   void Rename(Task* task, TaskId id);
   void RemoveHolder(Task* task);
   void Bury(Task* task);  // Keeps it for the removals that are expected.
-  // One of several holders of its uid, of whom another may be meant.
+  // Removes one of several holders of a uid; another may be meant.
   void RemoveByGuess(Task* task);
-  // Where a client that begins anew has the task that it submits, though a
-  // removal was taken for its own.
+  // Where a client that starts over runs the task that it submits, if that was
+  // removed by a wrong guess.
   std::optional<MachineId> TakeGuessed(const SubmitTask& command);
-  // A client that restarted asks again for a placement that it was told.
+  // A restarted client asks again for a placement that it was told.
   void PutBack(Task* task, MachineId id);
-  // Nothing may be told of it any more.
+  // Nothing may be told about it any more.
   void Mute(Task* task);
   void NoteCompleted(JobId id);
-  void NoteRemoved(const Task& task);  // Before it is.
-  // For the history of its kind of work.  REQUIRES: it has not finished.
+  void NoteRemoved(const Task& task);  // Call before it is removed.
+  // Adds to the history of its kind of work.  REQUIRES: it has not finished.
   void NoteRun(const Task& task, std::optional<int64_t> run_ms);
-  // The same of how fast it ran on its machine.  No-op where that is not known,
-  // or nobody asks.
+  // The same for how fast it ran on its machine.  No-op if that is unknown, or
+  // if no policy asks.
   void NoteSpeed(const CompleteTask& command);
-  // The same of what it made of the cache, wherever it ran.
+  // The same for its use of the cache, wherever it ran.
   void NoteCacheUse(const CompleteTask& command);
   Ack FinishTaskOfClient(TaskId id, TaskState state,
                          std::optional<int64_t> run_ms = std::nullopt);

@@ -18,12 +18,12 @@ namespace sluice {
 inline constexpr std::string_view kNamespaceNameLabel =
     "kubernetes.io/metadata.name";
 
-// All of a task that selectors look at.
+// Everything about a task that selectors look at.
 struct TaskIdentity {
   std::string task_namespace = {};
   LabelPairs labels = {};
-  // Of its namespace.  kNamespaceNameLabel need not be among them, and is not
-  // looked for there.
+  // Of its namespace.  kNamespaceNameLabel need not be among them: it is not
+  // looked up there.
   LabelPairs namespace_labels = {};
   std::string job = {};  // Its name.
 
@@ -32,7 +32,7 @@ struct TaskIdentity {
 
 bool Selects(const TaskSelector& selector, const TaskIdentity& task);
 
-// Whether every one does, if there are any.
+// True if every selector does, or there are none.
 bool SelectsAll(const std::vector<TaskSelector>& selectors,
                 const TaskIdentity& task);
 

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// What a task asks for that is made from the template for the machine.
+// The spec of the task that is made from the template for the machine.
 TaskSpec SpecFor(const Task& made_from, const Machine& machine,
                  const ClusterState& state) {
   TaskSpec spec;
@@ -21,7 +21,7 @@ TaskSpec SpecFor(const Task& made_from, const Machine& machine,
                      machine.name.empty() ? machine.uuid : machine.name);
   spec.task_namespace = made_from.task_namespace;
   spec.request = state.ToNamed(made_from.class_key.request);
-  // A task's one pod is added to what it states.
+  // Describe() adds the task's own pod.
   for (auto& [name, amount] : spec.request) {
     if (name == state.ResourceName(kPods)) --amount;
   }
@@ -31,7 +31,7 @@ TaskSpec SpecFor(const Task& made_from, const Machine& machine,
   spec.rules = *made_from.class_key.rules;
   spec.rules.owner = {};
   DemandMachine(machine.uuid, &spec.rules.required);
-  // As long as it runs, its machine is one that its template means.
+  // As long as it runs, its machine must match the template.
   spec.rules.keeps_node_rules = true;
   spec.owner = made_from.owner;
   spec.task_type = made_from.task_type;
@@ -68,7 +68,7 @@ void TemplateIndex::Drop(const Task& task) {
   } else {
     templates_.erase(task.id);
   }
-  // What was made of a template outlives it for a while.
+  // The tasks made from a template outlive it for a while.
   if (it->second.empty() && !templates_.contains(made_from)) made_.erase(it);
 }
 
@@ -105,7 +105,7 @@ void Templates::Follow(const Task& made_from, bool tells_again) {
     if (tells_again && task->state == TaskState::kRunning) {
       TaskCommands(now_ms_, &state_).Repeat(task);
     }
-    // Nonsense changes nothing of what is made already.
+    // An invalid template changes nothing about the tasks already made.
     if (made_from.quarantine_reason.empty()) {
       state_.Describe(task, SpecFor(made_from, *machine, state_));
     }

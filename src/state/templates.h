@@ -1,10 +1,10 @@
-// Templates: tasks that are placed nowhere themselves, and of which the daemon
-// makes one task for each machine (Kubernetes' DaemonSet, Fleet's Global).
+// Templates: tasks that are not placed themselves.  The daemon makes one task
+// from each for each machine (Kubernetes' DaemonSet, Fleet's Global).
 //
-// A task that is made has a uid of its own, at or above kMadeUidBegin, and is
-// its client's from then on: it can be reported, removed and explained as any
+// A made task has a uid of its own, at or above kMadeUidBegin, and belongs to
+// its client from then on: it can be reported, removed and explained like any
 // other.  It asks for what its template asks for, and for its machine.  While
-// it is known, in whatever state, its machine gets no second one.
+// it is known, in any state, its machine gets no second one.
 //
 // Which machines get one is decided elsewhere (core/template_tasks.h).
 //
@@ -26,27 +26,27 @@ namespace sluice {
 
 class ClusterState;
 
-// Clients deal uids from below, or at random: what is taken is passed over.
+// Clients assign uids from below, or at random.  Taken uids are skipped.
 inline constexpr uint64_t kMadeUidBegin = uint64_t{1} << 62;
 
-// What the state keeps; derived from Task::is_template, made_from and made_for.
+// The state's index, derived from Task::is_template, made_from and made_for.
 class TemplateIndex {
  public:
   using TasksByMachine = absl::btree_map<MachineId, TaskId>;
 
   bool empty() const { return made_.empty(); }
-  // What was made of each template, and of former ones.
+  // What was made from each template, former ones included.
   const std::map<TaskId, TasksByMachine>& made() const { return made_; }
   const TasksByMachine& MadeFrom(TaskId id) const;
 
-  // After each description of a task.
+  // Call after each description of a task.
   void Note(const Task& task);
-  // REQUIRES: it has another id, or will have none.
+  // Call before the task gets another id or template, or is erased.
   void Drop(const Task& task);
 
  private:
-  std::map<TaskId, TasksByMachine> made_;  // None of them empty but for
-  absl::btree_set<TaskId> templates_;      // these.
+  std::map<TaskId, TasksByMachine> made_;  // Empty maps for templates_ only.
+  absl::btree_set<TaskId> templates_;
 };
 
 class Templates {
@@ -54,12 +54,14 @@ class Templates {
   Templates(int64_t now_ms, ClusterState* state)
       : now_ms_(now_ms), state_(*state) {}
 
-  // One that waits for the machine.  REQUIRES: it has none from the template.
+  // Makes one that waits for the machine.  REQUIRES: the machine has none from
+  // the template.
   const Task& Make(TaskId id, const Machine& machine);
-  // Those made of it are as it is now: mentioned, described, told again.
+  // Mentions and describes the tasks made from it like itself, and repeats what
+  // was told about them if `tells_again`.
   void Follow(const Task& made_from, bool tells_again);
-  // One whose template or machine is gone ends: nobody is told of what ended
-  // before it began.
+  // Ends a task whose template or machine is gone.  Nobody is told about one
+  // that ends before it began.
   void End(TaskId id);
 
  private:

@@ -50,12 +50,12 @@ class Topology {
   explicit Topology(std::string key) : key_(std::move(key)) {}
 
   const std::string& key() const { return key_; }
-  // kNoDomain where it lacks the label.
+  // kNoDomain if it lacks the label.
   DomainIndex DomainOf(MachineId machine) const {
     const auto it = domain_of_.find(machine);
     return it == domain_of_.end() ? kNoDomain : it->second;
   }
-  // Departed machines included; none for domains that are no more.
+  // Departed machines included; empty for domains that no longer exist.
   const absl::btree_set<MachineId>& MachinesOf(DomainIndex domain) const {
     return machines_[static_cast<size_t>(domain)];
   }
@@ -63,7 +63,7 @@ class Topology {
   DomainIndex domain_end() const {
     return static_cast<DomainIndex>(machines_.size());
   }
-  // Whether no two machines share a domain, as with the host's name.
+  // True if no two machines share a domain, as with the host's name.
   bool is_by_machine() const { return shared_count_ == 0; }
 
   // The domain of the machine as it is described now.

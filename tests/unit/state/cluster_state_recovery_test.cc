@@ -137,10 +137,11 @@ TEST_F(RecoveryTest, BringsBackTaintsWithTheirTimesAndTheRulesOfTasks) {
 }
 
 TEST_F(RecoveryTest, RefusesTaintsThatAreNotAsManyAsTheirTimes) {
-  EXPECT_THAT(state_.RestoreMachine(
-                  StoredMachine(8),
-                  MachineSpecOf("n", {.taints = {NoExecute("a")}}), {}, {}),
-              Contradicts("its taints are not as many as their times"));
+  EXPECT_THAT(
+      state_.RestoreMachine(StoredMachine(8),
+                            MachineSpecOf("n", {.taints = {NoExecute("a")}}),
+                            {}, {}),
+      Contradicts("the number of its taints differs from that of their times"));
 }
 
 TEST_F(RecoveryTest, UndoesThePlacementsThatCannotBeToldAnyMore) {
@@ -208,7 +209,7 @@ TEST_F(RecoveryTest, RefusesDeltasThatDoNotTellTheTruth) {
     Delta delta = StoredDelta(7, is_place ? 3 : 2);
     delta.type = type;
     EXPECT_THAT(state_.RestoreDelta(delta),
-                Contradicts("it does not say what its task is to do"));
+                Contradicts("its type contradicts the state of its task"));
     if (is_place) continue;
     delta = StoredDelta(7 + static_cast<uint64_t>(type), 3);
     delta.type = type;
