@@ -15,23 +15,22 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kTickUs = 1000000;  // Of what goes on without commands.
-// A round that has taken so long hands over small problems, too.
+constexpr int64_t kTickUs = 1000000;  // The longest pause between batches.
+// A round that has taken this long hands over small problems, too.
 constexpr int64_t kInlineSolvesUs = 2000;
-// How many times as long a client that begins anew may be silent at first.
+// How many times longer a client that begins anew may be silent at first.
 constexpr int64_t kSilences = 5;
 constexpr std::string_view kStops = "the daemon stops";
-// Two beginnings are one that a client makes on two connections.
+// Announcements that begin within this time are one, on two connections.
 constexpr int64_t kSameBeginningUs = 250000;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 void EndProcess(const absl::Status& status) {
-  LOG(ERROR) << "the store cannot be written, so nothing can be acknowledged "
-                "any more: "
-             << status << "; ending";
+  LOG(ERROR) << "cannot write to the store, so nothing can be acknowledged: "
+             << status << "; exiting";
   google::FlushLogFiles(google::GLOG_INFO);
-  // Other threads are at work: no destructor may run beside them.
+  // Other threads are still running, so no destructor may run.
   std::_Exit(EXIT_FAILURE);
 }
 
@@ -150,7 +149,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
       reader(scheduler_.state(), nullptr);
     }
     plans_.clear();
-    // Whoever still waits for a reply to be read waits for nothing.
+    // No reply will be read any more.
     held_acks_.ReleaseAll(&acks_);
     mailbox_.Close();
   }
@@ -174,8 +173,7 @@ void CoreLoop::Handle(CommandItem item) {
       held_acks_.Judge(&item.command, now_us);
   if (std::holds_alternative<BeginAnnouncement>(item.command)) {
     held_acks_.NoteCountingClient();
-    // What the client announced on another connection just before is of the
-    // same life.
+    // The client began this announcement just before on another connection.
     if (scheduler_.state().counters().former_stale_below.has_value() &&
         item.entered_us - began_us_ < kSameBeginningUs) {
       acks_.push_back({std::move(item.done), Ack::kOk, item.entered_us});
@@ -193,7 +191,7 @@ void CoreLoop::Handle(CommandItem item) {
       began_us_ = item.entered_us;
     }
     LOG(INFO) << "a client begins anew: what it does not mention again is "
-                 "stale, and nothing is told of it";
+                 "stale, and gets no decisions";
   }
   if (mentions) {
     has_mentioned_ = true;
@@ -216,7 +214,7 @@ void CoreLoop::Handle(CommandItem item) {
 }
 
 void CoreLoop::Handle(ScheduleItem item) {
-  // Whoever calls again has read what it got, unless it calls ahead.
+  // A client that calls again has read its replies, unless it calls ahead.
   if (active_call_ == nullptr && waiting_calls_.empty() &&
       !scheduler_.is_reply_in_flight()) {
     held_acks_.NoteRepliesRead(clock_.MonotonicUs(), &acks_);
@@ -260,7 +258,7 @@ void CoreLoop::FinishSolve(SolveResult solved) {
     metrics_.solve_seconds.Observe(Seconds(solved.solve_us));
     Inspect(solved.result.certificate, flow);
   } else {
-    // A packing, or a bound of it.
+    // A packing, or a bound on one.
     metrics_.packing_seconds.Observe(Seconds(solved.solve_us));
   }
   const int64_t start_us = clock_.MonotonicUs();
@@ -276,20 +274,18 @@ void CoreLoop::Inspect(const absl::Status& certificate, FlowSolution* flow) {
   if (!certificate.ok()) {
     metrics_.certificate_failures.Increment();
     LOG(ERROR) << "round=" << scheduler_.round_stats().number
-               << " abandoned: the solver's optimum is none, which is a fault "
-                  "of the solver: "
+               << " abandoned: solution failed its certificate (solver bug): "
                << certificate;
     *flow = FlowSolution();
   } else if (flow->outcome != SolveOutcome::kOptimal &&
              // The round then asks for less (core/pass.h).
              flow->outcome != SolveOutcome::kInfeasible &&
-             // Nothing but a shutdown cancels a solve, and word of it may come
-             // later.
+             // Only a shutdown cancels a solve.  The loop may hear of it later.
              flow->outcome != SolveOutcome::kCancelled) {
     metrics_.solve_failures.Increment();
     LOG(ERROR) << "round=" << scheduler_.round_stats().number
-               << " abandoned: the solve is " << SolveOutcomeName(flow->outcome)
-               << ": " << flow->error;
+               << " abandoned: solve outcome "
+               << SolveOutcomeName(flow->outcome) << ": " << flow->error;
   }
 }
 
@@ -302,7 +298,7 @@ void CoreLoop::Handle(ReplyDoneItem item) {
 void CoreLoop::Handle(ResumeItem /*item*/) {
   is_step_open_ = false;
   const int64_t start_us = clock_.MonotonicUs();
-  // A flow that failed ends the round.
+  // A failed flow ends the round.
   scheduler_.FinishStep(is_shutting_down_ ? RoundAnswer(FlowSolution())
                                           : RoundAnswer(Pause()));
   ContinueRound(start_us);
@@ -393,7 +389,7 @@ void CoreLoop::ContinueRound(int64_t start_us) {
   }
   is_step_open_ = true;
   if (std::holds_alternative<Pause>(*work)) {
-    // Behind the commands that have come meanwhile.
+    // Queue up behind the commands that have arrived meanwhile.
     metrics_.round_pauses.Increment();
     mailbox_.Push(ResumeItem{});
     return;
@@ -434,7 +430,7 @@ void CoreLoop::EndRound() {
   counts_.CountRound(last_round_, now_us);
   feeds_.NoteRoundEnd(now_us);
   ScheduleCall* const call = std::exchange(active_call_, nullptr);
-  if (call == nullptr) return;  // What was decided goes to the feeds.
+  if (call == nullptr) return;  // The decisions go to the feeds.
   if (is_shutting_down_ || call->IsCancelled()) {
     // The deltas stay in the outbox, for the next call.
     if (!is_shutting_down_) metrics_.abandoned_schedules.Increment();
@@ -458,7 +454,7 @@ absl::Status CoreLoop::WriteChanges() {
     must_sync_ = false;
     return store_.CheckHeld();
   }
-  // Nobody is acknowledged before all that was changed is durable.
+  // Nothing is acknowledged before all changes are durable.
   const Durability durability = must_sync_ || !acks_.empty()
                                     ? options_.durability
                                     : Durability::kBuffered;

@@ -10,13 +10,12 @@
 // Schedule calls are served one after another.  The next one begins when the
 // transport has finished with the reply before, so that it is known which
 // deltas arrived; those of a call that broke off are delivered by the next.
-// The acknowledgment of a removal waits until the client cannot meet what it
-// concerns in a reply any more: a client that has it may forget the task or
-// machine (docs/decisions/0022).  A write that the store refuses ends the
-// process.
+// The acknowledgment of a removal waits until no unread reply can name what was
+// removed, since the client may then forget the task or machine
+// (docs/decisions/0022).  A write that the store refuses ends the process.
 //
-// Threads: any; Start() and Stop() the owner's.  Callbacks run on the core
-// thread and must not block.  Time: one reading of the wall clock a batch.
+// Threads: any; only the owner calls Start() and Stop().  Callbacks run on the
+// core thread and must not block.  Time: the wall clock, read once per batch.
 
 #ifndef SLUICE_LOOP_CORE_LOOP_H_
 #define SLUICE_LOOP_CORE_LOOP_H_
@@ -61,14 +60,14 @@ class CoreLoop {
   struct Options {
     size_t mailbox_max = kMailboxMax;
     size_t reply_bytes_max = kReplyBytesMax;
-    // Flow problems of so many arcs are solved on the core thread.
+    // Flow problems of at most this many arcs are solved on the core thread.
     int32_t inline_arcs_max = 0;
-    // Of acknowledgments and placements.  Deliveries are always buffered:
-    // losing one with the power repeats a placement and harms nobody.
+    // For acknowledgments and placements.  Deliveries are always buffered: if a
+    // power failure loses one, a placement is repeated and nobody is harmed.
     Durability durability = Durability::kSynced;
     HeldAcks::Options holds = {.removal_hold_us = 500000,
                                .reused_uid_hold_us = 30000000};
-    // After so long without a word a client has announced all there is.
+    // After this much silence a client has announced everything.
     int64_t announcement_quiet_ms = 2000;
     int64_t forget_stale_after_ms = 0;  // 0: never.
     Feeds::Options feeds = {};
@@ -81,7 +80,7 @@ class CoreLoop {
     Solver& solver;
     const Clock& clock;
     Metrics& metrics;
-    // Nothing can be acknowledged any more.  By default the process ends.
+    // Called when nothing can be acknowledged.  By default the process ends.
     std::function<void(const absl::Status&)> on_store_failure = {};
   };
   enum class Admission {
@@ -89,7 +88,7 @@ class CoreLoop {
     kIfRoom,  // Refused when the mailbox is full.
   };
   using Reader = std::function<void(const CoreView&)>;
-  // The plan is null where the loop stops before it could make one.
+  // The plan is null if the loop stops before it could make one.
   using PlanReader =
       std::function<void(const ClusterState&, const RebalancePlan*)>;
   CoreLoop(Parts parts, Options options);
@@ -100,14 +99,14 @@ class CoreLoop {
 
   void Start();
 
-  // In the place of Start(), for a program with one thread.
+  // Instead of Start(), for a program with one thread.
   //
-  // Handles what has come, without waiting.  Returns false at the end, and once
-  // the store has failed.
+  // Handles what has arrived, without waiting.  Returns false at the end, and
+  // once the store has failed.
   bool RunOnce();
-  // Solves what a round waits for, if it does.
+  // Solves what a round waits for, if anything.
   bool SolveOnce() { return solver_thread_.SolveOnce(); }
-  // When there is something to do though nothing comes.
+  // When there is something to do even if nothing arrives.
   int64_t DueUs() const;
 
   // Applies `command` and calls `done` when the effect is durable.  Returns
@@ -120,22 +119,22 @@ class CoreLoop {
   // stopped: `call` is not touched.
   bool Schedule(ScheduleCall* call);
 
-  // Applies what the client of a feed sent (nothing: its call has begun), tells
-  // `session` when that is durable, and then what is decided for it.  Returns
-  // false if the loop has stopped.
+  // Applies what the client of a feed sent (nullopt: its call has begun), and
+  // tells `session` when that is durable, and later what is decided for it.
+  // Returns false if the loop has stopped.
   bool TakeFromFeed(FeedSession* session, std::optional<FeedBatch> batch);
-  // It has ended, and is to be released.  Returns as above.
+  // The session has ended and is to be released.  Returns as above.
   bool EndFeed(FeedSession* session);
   void WakeUp();  // A session is ready again.
 
   // Calls `reader` between two batches.  Returns false, and never calls it, if
   // the mailbox is full or the loop has stopped.
   bool Read(Reader reader);
-  // The same, with a plan.  Nothing else is served while that is made.
+  // The same, with a plan.  Nothing else is served while it is made.
   bool Plan(Preemption mode, PlanReader reader);
 
-  // Aborts the running solve, ends the feeds, and answers Schedule calls, those
-  // that wait and those to come, with empty replies.  Everything else goes on.
+  // Aborts the running solve, ends the feeds, and answers waiting and future
+  // Schedule calls with empty replies.  Everything else goes on.
   void BeginShutdown();
 
   // Finishes what is in the mailbox, then ends both threads.
@@ -191,15 +190,15 @@ class CoreLoop {
   void Handle(ShutdownItem item);
   void Handle(StopItem item);
 
-  // Counts and logs what became of a solve; clears a flow that is none.
+  // Counts and logs the outcome of a solve; clears a flow that is invalid.
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
-  // Ends what clients have announced, and forgets what they did not.
+  // Ends announcements that are complete, and forgets what they left stale.
   void TendAnnouncements();
   void MakePlans();
   void StartRounds();
   void StartRound();
-  // Goes on to what takes another thread, or to the end of the round.
-  // `start_us`: since when no commands have been let in.
+  // Goes on to the next step for another thread, or to the end of the round.
+  // `start_us`: since when no commands have been handled.
   void ContinueRound(int64_t start_us);
   bool MaySolveInline(const RoundWork& work) const;
   std::optional<RoundWork> NextStep();
@@ -225,18 +224,18 @@ class CoreLoop {
   int64_t now_ms_ = 0;  // Of the batch.
   std::vector<PendingAck> acks_;
   HeldAcks held_acks_;
-  // Since the last announcement began: if anything was mentioned, and when.
+  // Since the last announcement began: was anything mentioned, and when.
   bool has_mentioned_ = false;
   int64_t mentioned_us_ = 0;
-  int64_t began_us_ = 0;    // When one did by a machine.
-  uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
+  int64_t began_us_ = 0;    // When one last began with a machine.
+  uint32_t forgotten_ = 0;  // The last one after which stale ones were dropped.
   std::vector<Reader> readers_;
   std::vector<PlanItem> plans_;
   std::vector<PendingReply> replies_;
   std::deque<ScheduleCall*> waiting_calls_;
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
   bool is_step_open_ = false;            // The round waits for an answer.
-  bool must_sync_ = false;               // More than deliveries to write.
+  bool must_sync_ = false;               // Not only deliveries to write.
   bool has_store_failed_ = false;
   bool is_shutting_down_ = false;
   bool is_stopping_ = false;

@@ -1,5 +1,5 @@
-// The connection of a feed's client, as the loop sees it, and what goes to and
-// fro (sluice/v1/feed.proto).
+// The connection of a feed's client as the loop sees it, and what is exchanged
+// on it (sluice/v1/feed.proto).
 //
 // Threads: values; see FeedSession for its own.
 
@@ -32,25 +32,25 @@ struct FeedProblem {
   std::string message;
 };
 
-// What a client sent at a time, checked as far as the edge can.
+// What a client sent at once, as far as the edge could check it.
 struct FeedBatch {
   struct Entry {
     uint64_t sequence = 0;
     FeedEvent event;
   };
-  // Its name, in the first batch of a session only, which begins a snapshot.
+  // Its name; only in the first batch of a session, which begins a snapshot.
   std::string feed;
   std::vector<Entry> events;  // Ascending.
   uint64_t up_to = 0;         // The last sequence that it covers; 0: none.
   uint64_t deltas_received = 0;
   std::vector<FeedProblem> problems = {};
-  // Samples, and how many made no sense.
+  // Samples, and the number of malformed ones.
   std::vector<ReportMachineUsage> machine_usage = {};
   std::vector<TaskMeasured> task_usage = {};
   int64_t malformed_samples = 0;
 };
 
-// What a client is told at a time.
+// What a client is told at once.
 struct FeedNews {
   struct Entry {
     uint64_t sequence = 0;
@@ -59,41 +59,40 @@ struct FeedNews {
     std::string machine;
     std::string resource;
   };
-  int batches = 0;              // Of the client, that this answers.
+  int batches = 0;              // Of the client, answered by this.
   uint64_t events_durable = 0;  // 0: nothing new.
   std::vector<FeedProblem> problems = {};
-  int64_t problems_left_out = 0;  // For want of room.
+  int64_t problems_left_out = 0;  // For lack of room.
   std::vector<Entry> deltas = {};
-  // Tasks that room is kept for on a machine, or on none any more: empty.
+  // Tasks, and the machine where room is kept for each; empty: none any more.
   std::vector<std::pair<std::string, std::string>> nominations = {};
   size_t bytes = 0;  // On the wire, at most.
 
-  // Whether there is nothing to be said.
+  // True if there is nothing to tell.
   bool IsSilent() const {
     return events_durable == 0 && deltas.empty() && nominations.empty();
   }
-  // Whether it does nothing but acknowledge.
+  // True if it does nothing but acknowledge.
   bool IsOnlyAck() const {
     return problems.empty() && deltas.empty() && nominations.empty();
   }
 };
 
-// It must live until it is released, which it is once CoreLoop::EndFeed() has
-// said that it has ended.
+// It must live until Release(), which follows CoreLoop::EndFeed().
 class FeedSession {
  public:
   virtual ~FeedSession() = default;
 
-  // All on the core thread; none blocks.
+  // All are called on the core thread, and none blocks.
   //
-  // Returns whether what was told before has left; if not, the session wakes
+  // Returns true if what was told before has left.  If not, the session wakes
   // the loop up once it has.
   virtual bool AwaitReady() = 0;
   // REQUIRES: AwaitReady() returned true.  What is told after the end, or after
   // the client has gone, is dropped.
   virtual void Tell(FeedNews news) = 0;
   virtual void End(const absl::Status& status) = 0;
-  // The loop knows it no more.
+  // The loop no longer uses it.
   virtual void Release() = 0;
 };
 

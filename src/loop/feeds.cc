@@ -15,15 +15,16 @@
 namespace sluice {
 namespace {
 
-// How long rounds rest: so many times as long as the last one took, at most.
+// Rounds rest for at most this many times as long as the last one took.
 constexpr int64_t kRestRatio = 4;
 constexpr int64_t kRestMaxUs = 10000;
 
-// What waits is looked at so often even where nothing changes: gangs wait for
-// so long and no longer, and so do tasks that tolerate a taint for a while.
+// The interval at which waiting tasks are looked at even if nothing changes:
+// the time-outs of gangs and of tolerations may have passed.
 constexpr int64_t kRetryUs = 1000000;
 
-// An acknowledgment waits no longer for a decision: a small round takes less.
+// The longest that an acknowledgment waits for a decision.  A small round takes
+// less.
 constexpr int64_t kAckWaitUs = 5000;
 
 constexpr int64_t kTendUs = 1000000;
@@ -54,14 +55,14 @@ std::string SubjectOf(const FeedEvent& event) {
       event);
 }
 
-// The term that an event begins; null: it begins none.
+// The term that an event begins; null if it begins none.
 const FeedTerm* TermOf(const FeedEvent& event) {
   if (const auto* led = std::get_if<FeedLed>(&event)) return &led->term;
   const auto* began = std::get_if<SnapshotBegan>(&event);
   return began == nullptr || began->is_standby ? nullptr : &began->term;
 }
 
-// Whether a call that begins with it is that of a standby.
+// True if a call that begins with it is that of a standby.
 bool IsOfStandby(const FeedBatch& batch) {
   if (batch.events.empty()) return false;
   const auto* began = std::get_if<SnapshotBegan>(&batch.events.front().event);
@@ -83,7 +84,7 @@ std::string MachineOf(const FeedEvent& event) {
 // Numbers, tags and lengths of a delta or a problem on the wire, at most.
 constexpr size_t kEntryBytes = 40;
 
-// Half of a message at most: the other is for deltas.
+// Problems take half of a message at most; the other half is for deltas.
 void AddProblem(FeedProblem problem, FeedNews* news) {
   if (news->bytes > kReplyBytesMax / 2) {
     ++news->problems_left_out;
@@ -111,10 +112,10 @@ FeedProblem ProblemOf(const FeedBatch::Entry& entry, FeedOutcome outcome) {
       return problem(Code::kMalformed,
                      StrCat(" runs on machine ", MachineOf(entry.event),
                             ", which is not known: it is quarantined until it "
-                            "is stated anew"));
+                            "is stated again"));
     case FeedOutcome::kNotYours:
       return problem(Code::kNotYours,
-                     ", or a uuid of its tree, was stated by somebody else");
+                     ", or a uuid of its tree, was stated by another client");
     case FeedOutcome::kNotPlacedThere:
       return problem(Code::kNotPlacedThere,
                      StrCat(" is not placed on ", MachineOf(entry.event)));
@@ -156,8 +157,8 @@ void Feeds::Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
   connection->heard_us = now_us;
   if (batch.deltas_received > connection->told_max) {
     session->End(absl::InvalidArgumentError(
-        StrCat("deltas_received: ", batch.deltas_received, ", and none beyond ",
-               connection->told_max, " was sent")));
+        StrCat("deltas_received: ", batch.deltas_received,
+               ", but the last one sent was ", connection->told_max)));
     Close(session, now_us);
     return;
   }
@@ -224,7 +225,7 @@ void Feeds::NoteFailedBind(const BindFailed& event) {
   if (const auto suppressed = bind_log_.Admit(now_us_)) {
     LOG(WARNING) << "task " << Shown(event.id) << " could not be bound to "
                  << Shown(event.machine_uuid)
-                 << ", and waits again: " << Shown(event.reason) << " ("
+                 << " and waits again: " << Shown(event.reason) << " ("
                  << *suppressed << " such lines suppressed)";
   }
 }
@@ -236,10 +237,10 @@ bool Feeds::IsOfOlderTerm(FeedSession* session, const std::string& name,
     for (const FeedBatch::Entry& entry : batch.events) {
       const FeedTerm* term = TermOf(entry.event);
       if (term == nullptr || !term->IsOlderThan(feed.term)) continue;
-      const std::string message =
-          StrCat("feed ", Shown(name), ": term ", term->number, " of ",
-                 Shown(term->holder), " is over since term ", feed.term.number,
-                 " of ", Shown(feed.term.holder), " has begun");
+      const std::string message = StrCat(
+          "feed ", Shown(name), ": term ", term->number, " of ",
+          Shown(term->holder), " is over, because term ", feed.term.number,
+          " of ", Shown(feed.term.holder), " has begun");
       LOG(WARNING) << message;
       session->End(absl::FailedPreconditionError(message));
       return true;
@@ -259,11 +260,11 @@ Feeds::Connection* Feeds::Open(FeedSession* session, const FeedBatch& batch,
     if (IsOfStandby(batch) && !state.feeds().at(id).is_standby) {
       session->End(absl::FailedPreconditionError(StrCat(
           "feed ", Shown(name),
-          ": it has a client that leads, so here is nothing to stand by for")));
+          ": a client that leads is connected here, so none can stand by")));
       return nullptr;
     }
     LOG(WARNING) << "feed " << Shown(name)
-                 << ": another client has opened it; the former is let go";
+                 << ": another client has opened it; ending the former call";
     FeedSession* const former = connection.session;
     former->End(absl::AbortedError(
         StrCat("feed ", Shown(name), ": another client has opened it")));
@@ -274,7 +275,7 @@ Feeds::Connection* Feeds::Open(FeedSession* session, const FeedBatch& batch,
       state.feeds(), [&](const auto& one) { return one.second.name == name; });
   if (!is_known && state.feeds().size() >= kFeedsMax) {
     session->End(absl::ResourceExhaustedError(
-        StrCat("there are ", kFeedsMax, " feeds, and may be no more")));
+        StrCat("there are ", kFeedsMax, " feeds already, the most allowed")));
     return nullptr;
   }
   *feed = state.OpenFeed(name);
@@ -292,8 +293,7 @@ void Feeds::Close(FeedSession* session, int64_t now_us) {
   Connection* connection = Find(*session, &id);
   if (connection == nullptr) return;
   ClusterState& state = scheduler_.mutable_state();
-  LOG(INFO) << "feed " << Shown(state.feeds().at(id).name)
-            << ": not connected any more";
+  LOG(INFO) << "feed " << Shown(state.feeds().at(id).name) << ": disconnected";
   TakeBackDeltas(connection);
   connections_.erase(id);
   state.CloseFeed(id);
@@ -336,7 +336,7 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   }
   for (FeedSession* session : idle) {
     session->End(absl::DeadlineExceededError(
-        "the snapshot stands still: end_snapshot has not come"));
+        "the snapshot has stalled: end_snapshot has not come"));
     Close(session, now_us);
   }
   idle.clear();
@@ -386,7 +386,7 @@ void Feeds::Tell(int64_t now_us) {
   now_us_ = now_us;
   for (auto& [id, connection] : connections_) {
     connection.has_waiting_ack = false;
-    // What has no room in a message goes with the next one: at once, or when
+    // What does not fit in a message goes with the next one: at once, or when
     // the session wakes the loop up.
     while (connection.session->AwaitReady()) {
       AddDeltas(id, &connection);
@@ -435,7 +435,7 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
 void Feeds::AddNominations(FeedId feed, Connection* connection) {
   const ClusterState& state = scheduler_.state();
   const Nominations& nominations = state.nominations();
-  // A round gives all of them up for a while.
+  // A round drops all of them for a while.
   if (connection->nominations_told == nominations.changes() ||
       scheduler_.is_in_round() || !state.feeds().at(feed).is_live) {
     return;
@@ -459,7 +459,7 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
       continue;
     }
     if (news.bytes >= kReplyBytesMax) return;
-    // One that was placed, or is gone, is told as that.
+    // For one that was placed or is gone, other messages say so.
     const auto task = tasks.find(it->first);
     if (task != tasks.end() &&
         state.FindTask(task->second)->state == TaskState::kPending) {

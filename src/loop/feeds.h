@@ -1,14 +1,15 @@
 // The feeds: who is connected, what was told to whom, and when a round is due
 // that no Schedule call asks for.
 //
-// A feed has one connection at a time; the newer one wins, since a client that
+// A feed has one connection at a time.  A newer one wins, since a client that
 // begins anew may come before its former connection is known to be dead.  What
-// a connection was told and has not confirmed when it ends is told again to the
-// next one, once that has stated everything.  Where clients elect a leader, the
-// newer one is the one that leads, not the last to connect: a former leader
-// that was frozen does not know of the election yet.  The others may stand by,
-// each with a daemon of its own: of such a feed no round is due, nothing is
-// decided, and nothing is told.
+// a connection was told but had not confirmed when it ended is told again to
+// the next one, once that has stated everything.
+//
+// If clients elect a leader, the one that leads wins, not the last to connect:
+// a former leader that was frozen does not know of the election yet.  The
+// others may stand by, each with a daemon of its own.  For such a feed no round
+// is due, nothing is decided, and nothing is told.
 //
 // Threads: none; confined to the core thread.
 // Time: arguments, of the monotonic clock.
@@ -31,22 +32,22 @@
 
 namespace sluice {
 
-// How a feed is, for people.
+// The status of a feed, for people.
 struct FeedStatus {
   enum class State {
-    kSnapshot,  // Connected, and states what there is.
+    kSnapshot,  // Connected; is stating what exists.
     kSettling,  // Connected; former clients may still act, so nothing is
                 // placed.
-    kStandby,   // Connected; others lead, so nothing is placed here.
+    kStandby,   // Connected; another client leads, so nothing is placed here.
     kLive,
-    kLost,  // Not connected,
-    kAway,  // for longer than the grace.
+    kLost,  // Not connected.
+    kAway,  // Not connected for longer than the grace.
   };
   std::string name;
   State state = State::kSnapshot;
   int64_t since_us = 0;
   int64_t tasks = 0;
-  int64_t untold_deltas = 0;       // Not told yet, or again.
+  int64_t untold_deltas = 0;       // Not told, or to be told again.
   int64_t unconfirmed_deltas = 0;  // Told.
   FeedTerm term;
 };
@@ -55,38 +56,38 @@ class Feeds {
  public:
   struct Options {
     // The pause between two rounds is the longer of this and four times the
-    // last round, the latter 10 ms at most: an idle cluster is served at once,
-    // and a busy one in batches.
+    // last round, where the latter is capped at 10 ms.  So an idle cluster is
+    // served at once, and a busy one in batches.
     int64_t round_interval_us = 0;
-    // How long a client may be gone, or stand still in its snapshot.
+    // How long a client may be gone, or stall in its snapshot.
     int64_t grace_us = 30000000;
   };
 
   // Both must outlive it.
   Feeds(Scheduler& scheduler, Metrics& metrics, Options options);
 
-  // A call has begun, of whose feed the first batch will say the name.
+  // A call has begun.  Its first batch will name the feed.
   void Greet(FeedSession* session, int64_t now_us);
-  // Applies what a client sent, and opens its feed with the first batch.
+  // Applies what a client sent.  The first batch opens its feed.
   void Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
             int64_t now_us);
   // The session has ended, whoever ended it.
   void Close(FeedSession* session, int64_t now_us);
   void EndAll(const absl::Status& status);
-  // Once a second at most: ends sessions that stand still, lets feeds settle,
-  // and counts them.
+  // Once a second at most: ends stalled sessions, lets feeds settle, and counts
+  // feeds.
   void Tend(int64_t now_ms, int64_t now_us);
-  // Tells everybody what is new, and what a round decided once it has ended:
-  // until then it may decide otherwise.  An acknowledgment waits a little for a
-  // decision that is about to be made, since one message costs less than two.
-  // REQUIRES: it is on disk.
+  // Tells all clients what is new.  What a round decided is told once the round
+  // has ended, since it may change until then.  An acknowledgment waits a
+  // little for a decision that is about to be made, since one message costs
+  // less than two.  REQUIRES: all of it is on disk.
   void Tell(int64_t now_us);
-  // When an acknowledgment that waits has to go; nothing: none waits.
+  // When a waiting acknowledgment must go; nullopt if none waits.
   std::optional<int64_t> AckDueUs() const;
 
-  // When a round is due; nothing: none is.
+  // When a round is due; nullopt if none is.
   std::optional<int64_t> RoundDueUs() const;
-  // Something else than a round has changed the state.
+  // Something other than a round has changed the state.
   void NoteChange() { has_changed_ = true; }
   void NoteRoundStart(int64_t now_us);
   void NoteRoundEnd(int64_t now_us);
@@ -97,34 +98,35 @@ class Feeds {
   struct Connection {
     FeedSession* session = nullptr;
     FeedNews news = {};
-    // Deltas told and not confirmed, ascending, and the newest ever told.
+    // Deltas told and not confirmed, ascending; the newest one told since the
+    // snapshot began, and the newest ever told.
     std::deque<uint64_t> unconfirmed = {};
     uint64_t told = 0;
     uint64_t told_max = 0;
     int64_t heard_us = 0;
     bool has_waiting_ack = false;
-    // Machines that it was told room is kept on, by its tasks' ids, as of so
-    // many changes.
+    // The machines where it was told that room is kept, by the feed's task ids,
+    // and the Nominations::changes() at that time.
     absl::btree_map<std::string, std::string> nominated = {};
     uint64_t nominations_told = 0;
-    int64_t since_us = 0;  // Since when it is in the state that it is in.
+    int64_t since_us = 0;  // Since when it has been in its state.
   };
 
   bool MayAckWait(FeedId feed, const Connection& connection) const;
-  // Whether a round may tell tasks of draining machines to move.
+  // True if a round may tell tasks of draining machines to move.
   bool MayDrain() const;
-  // When a round may find tasks to move though nothing waits.
+  // When a round may find tasks to move even if nothing waits.
   std::optional<int64_t> MovesDueUs() const;
-  // Those that were not told yet, to the news, as far as there is room.
+  // Adds deltas that were not told yet to the news, as far as there is room.
   void AddDeltas(FeedId feed, Connection* connection);
-  // What changed of them since the last time.
+  // Adds what changed of them since the last time.
   void AddNominations(FeedId feed, Connection* connection);
-  // Whether rounds serve anybody: a client that does not just stand by.
+  // True if rounds serve any client, that is, one that does not stand by.
   bool AreAnyServed() const;
   // Ends the session if the feed has had a client of a newer term.
   bool IsOfOlderTerm(FeedSession* session, const std::string& name,
                      const FeedBatch& batch);
-  // Null where the session is ended instead.
+  // Null if the session is ended instead.
   Connection* Open(FeedSession* session, const FeedBatch& batch, int64_t now_us,
                    FeedId* feed);
   Connection* Find(const FeedSession& session, FeedId* feed);
@@ -141,9 +143,9 @@ class Feeds {
   Metrics& metrics_;
   const Options options_;
   absl::btree_map<FeedId, Connection> connections_;
-  // Those that have not said their name, and since when.
+  // Sessions that have not named their feed, and since when.
   absl::btree_map<FeedSession*, int64_t> nameless_;
-  // Since when feeds without a connection have none.
+  // Feeds without a connection, and since when.
   absl::btree_map<FeedId, int64_t> lost_us_;
   // When clients of earlier terms of a feed can no longer act.
   absl::btree_map<FeedId, int64_t> settled_us_;

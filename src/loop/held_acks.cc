@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Of what waits for a reply in flight.
+// The end of what waits for a reply in flight.
 constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
 
 }  // namespace
@@ -46,11 +46,11 @@ std::optional<HeldAcks::Hold> HeldAcks::JudgeRemoval(const RemoveTask& command,
   if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
     return std::nullopt;
   }
-  // Who replaces what is removed does so at once: the newcomer may be under
-  // way, with a uid that the acknowledgment takes from it.
+  // A client replaces a removed task at once.  The new task may be on its way
+  // with a uid that the acknowledgment would take from it.
   hold.from_us = now_us + options_.removal_hold_us;
-  // What waits of the job is placed and told first: the client would make one
-  // of these uids again.
+  // Waiting tasks of the job are placed and told first.  Otherwise the client
+  // would assign one of their uids again.
   const bool is_untold =
       is_unread || job->pending_count > 0 || !state.outbox().empty();
   if (!is_untold) hold.until_us = hold.from_us;
@@ -115,7 +115,7 @@ void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
   const auto due = std::ranges::stable_partition(
       held_, [&](const HeldAck& held) { return !is_due(held.hold); });
   for (HeldAck& held : due) {
-    // The client knows the uid no more from now on.
+    // From now on the client no longer knows the uid.
     if (held.hold.is_contested && !IsOfFormerLife(held.hold)) {
       scheduler_.Apply(MuteTask{held.hold.uid}, 0);
     }

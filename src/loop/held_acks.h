@@ -1,9 +1,10 @@
-// Acknowledgments that wait until their clients cannot meet what they concern
-// any more (docs/decisions/0022).
+// Acknowledgments that are held until no reply that a client has yet to read
+// names what they concern (docs/decisions/0022).
 //
-// A client forgets a task or machine when its removal is acknowledged, and may
-// read a reply that names it after that.  One that makes uids by counting may
-// moreover have given the uid to another task meanwhile, and forgets that one.
+// A client forgets a task or machine when its removal is acknowledged, but may
+// read a reply that names it after that.  A client that assigns uids by
+// counting may also have given the uid to a newer task, and then forgets that
+// one.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -32,19 +33,19 @@ struct PendingAck {
 class HeldAcks {
  public:
   struct Options {
-    // How long a client may take to read a reply that has ended,
+    // How long a client may take to read a reply that has ended.
     int64_t removal_hold_us = 0;
-    // and to read where another task of a removed uid goes.
+    // How long it may take to read where a newer task of a removed uid goes.
     int64_t reused_uid_hold_us = 0;
   };
-  // For how long, and for whom.
+  // How long an acknowledgment is held, and for what.
   struct Hold {
     int64_t until_us = 0;
-    int64_t from_us = 0;            // Not before.
-    std::optional<JobId> job = {};  // Until all of it is told.
-    TaskId uid = {};                // That was removed; with a job only.
-    uint32_t announcement = 0;      // In which it was; likewise.
-    // Another task's by now, which is muted with the acknowledgment.
+    int64_t from_us = 0;            // When NoteRepliesRead() may end it first.
+    std::optional<JobId> job = {};  // Held until all of it is told.
+    TaskId uid = {};                // The removed one; only with a job.
+    uint32_t announcement = 0;      // At the time of removal; likewise.
+    // The uid names a newer task; releasing the acknowledgment mutes it.
     bool is_contested = false;
   };
 
@@ -52,29 +53,30 @@ class HeldAcks {
   HeldAcks(Scheduler& scheduler, Options options)
       : scheduler_(scheduler), options_(options) {}
 
-  // Some client makes uids by counting, and says itself what it has read, since
-  // it goes on calling Schedule.
+  // Some client assigns uids by counting.  It keeps calling Schedule, which
+  // shows what it has read.
   void NoteCountingClient() { has_counting_client_ = true; }
 
-  // How the acknowledgment of `command` is to be held, if it is.  Ask before
-  // the command is applied, which makes the state forget what it concerns.
-  // Also says to a removal whether its uid is another's by now.
+  // How to hold the acknowledgment of `command`; nullopt if it is not held.
+  // Call before the command is applied: afterwards the state has forgotten what
+  // it concerns.  Also sets RemoveTask::keeps_uid.
   std::optional<Hold> Judge(Command* command, int64_t now_us) const;
   void Add(const Hold& hold, PendingAck ack);
 
-  // A task was submitted under a uid that may be held for.
+  // A task was submitted under a uid for which an acknowledgment may be held.
   void NoteSubmission(TaskId uid, int64_t now_us);
   // A reply has ended.  REQUIRES: the scheduler knows.
   void NoteReplyEnd(bool is_delivered, int64_t now_us);
-  // The client has read all replies: what waited for that goes out.
+  // The client has read all replies: releases what waited for that.
   void NoteRepliesRead(int64_t now_us, std::vector<PendingAck>* released);
-  // So does what has waited long enough, and at the end of the daemon what
-  // waits until something is placed, which nothing is any more.
+  // Releases what has waited long enough.  During a shutdown, also releases
+  // what waits for placements, since nothing is placed any more.
   void ReleaseDue(int64_t now_us, bool is_shutting_down,
                   std::vector<PendingAck>* released);
   void ReleaseAll(std::vector<PendingAck>* released);
 
-  // When the first one has waited long enough; a time far away for none.
+  // When the first one has waited long enough; far in the future if there is
+  // none.
   int64_t DueUs() const;
 
  private:
@@ -87,13 +89,13 @@ class HeldAcks {
                                    int64_t now_us) const;
   void Release(const std::function<bool(const Hold&)>& is_due,
                std::vector<PendingAck>* released);
-  // The client that has removed the uid began anew, and gave it out again.
+  // True if the client that removed the uid began anew and assigned it again.
   bool IsOfFormerLife(const Hold& hold) const;
 
   Scheduler& scheduler_;
   const Options options_;
   std::vector<HeldAck> held_;
-  int64_t replies_read_us_ = 0;  // When those that have ended count as read.
+  int64_t replies_read_us_ = 0;  // When ended replies count as read.
   bool has_counting_client_ = false;
 };
 

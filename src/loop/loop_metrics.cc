@@ -28,13 +28,13 @@ constexpr std::array<std::string_view, std::variant_size_v<Command>>
         "mute_task",          "begin_announcement", "end_announcement",
         "forget_stale",       "set_draining"};
 
-// The levels that the metric and the log name one by one; the others are one.
+// The levels that the metric and the log name one by one; the rest is one.
 constexpr std::array<std::string_view, 8> kLevelNames = {"1", "2", "3", "4",
                                                          "5", "6", "7", "8"};
 
 struct NamedGap {
   std::string_view name;
-  std::optional<double> gap;  // Nothing where no bound is known.
+  std::optional<double> gap;  // Nullopt if no bound is known.
 };
 
 std::vector<NamedGap> GapsOf(const RoundStats& round) {
@@ -49,13 +49,13 @@ std::vector<NamedGap> GapsOf(const RoundStats& round) {
   return gaps;
 }
 
-// "13/1000", and never less than it is.
+// "13/1000", rounded up.
 std::string GapText(std::optional<double> gap) {
   if (!gap.has_value()) return "unknown";
   return StrCat(std::llround(std::ceil(*gap * 1000)), "/1000");
 }
 
-// Of those that have one: "2:13/1000,rest:4/1000".
+// The gaps above 0: "2:13/1000,rest:4/1000".
 std::string GapsText(const std::vector<NamedGap>& gaps) {
   if (!gaps.front().gap.has_value()) return "unknown";
   std::string text;
@@ -123,7 +123,7 @@ void LoopMetrics::CountRound(const RoundStats& round, int64_t now_us) {
   metrics_.pass_conflicts.Increment(static_cast<double>(round.conflicts));
   metrics_.round_seconds.Observe(Seconds(round.total_us));
   const std::vector<NamedGap> gaps = GapsOf(round);
-  // The gauge stays what it was until a round looks for a proof again.
+  // The gauge keeps its value until a round looks for a proof again.
   if (!round.skips_proof) {
     for (const auto& [level, gap] : gaps) {
       metrics_.round_gap.With(level).Set(
@@ -189,7 +189,7 @@ void LoopMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
       static_cast<double>(state.reused_uid_count() - reused_uids_counted_));
   reused_uids_counted_ = state.reused_uid_count();
   CountRequeues(state.requeues());
-  // The rest takes a walk over everything: once a second at most.
+  // The rest walks over everything, so it is done once a second at most.
   if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
     return;
   }

@@ -27,7 +27,7 @@ class LoopMetrics {
   void CountReply(const ScheduleReply& reply);
   // A round that ended at `now_us`.
   void CountRound(const RoundStats& round, int64_t now_us);
-  // What costs a walk over everything is done once a second at most.
+  // Walks over everything once a second at most.
   void RefreshGauges(size_t mailbox_depth, int64_t now_us);
 
  private:
@@ -38,7 +38,7 @@ class LoopMetrics {
   Metrics& metrics_;
   std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
   int64_t reused_uids_counted_ = 0;
-  // Of tasks that were to run again, by the reason.
+  // Requeued tasks, by reason.
   int64_t lost_counted_ = 0;
   int64_t evicted_counted_ = 0;
   int64_t failed_counted_ = 0;

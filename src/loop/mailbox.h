@@ -1,11 +1,11 @@
 // The way into the core thread: many producers, one consumer, in order.
 //
-// The bound is what producers that can be refused are held to.  Those that
-// cannot (a call of the contract must never fail, and what the program tells
-// itself must never be lost) pass it: their number is bounded elsewhere, by
-// the streams that the transport admits (server/server.cc).
+// The bound holds for producers that can be refused.  Others may exceed it: a
+// call of the contract must never fail, and what the program tells itself must
+// never be lost.  Their number is bounded elsewhere, by the streams that the
+// transport admits (server/server.cc).
 //
-// Threads: any; TakeBatch() one at a time.
+// Threads: thread-safe; only one thread at a time calls TakeBatch().
 
 #ifndef SLUICE_LOOP_MAILBOX_H_
 #define SLUICE_LOOP_MAILBOX_H_
@@ -31,7 +31,7 @@ class Mailbox {
   // is dropped.
   bool Push(T item) { return Add(std::move(item), /*is_bounded=*/false); }
 
-  // Adds `item` unless that exceeds the bound.  Returns whether it did.
+  // Adds `item` unless that exceeds the bound.  Returns false if it is dropped.
   bool TryPush(T item) { return Add(std::move(item), /*is_bounded=*/true); }
 
   // Replaces `batch` by the oldest items, at most `item_count_max` of them.
@@ -53,7 +53,7 @@ class Mailbox {
     return !batch->empty() || !is_closed_;
   }
 
-  // Nothing is taken in from here on; what is inside can still be taken out.
+  // Rejects items from now on.  Those inside can still be taken out.
   void Close() {
     {
       MutexLock lock(mutex_);

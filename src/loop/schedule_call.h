@@ -16,12 +16,12 @@ class ScheduleCall {
  public:
   virtual ~ScheduleCall() = default;
 
-  // Whether the client has gone, as far as the transport knows.
+  // True if the client has gone, as far as the transport knows.
   virtual bool IsCancelled() const = 0;
 
   // Sends the reply; called once, on the core thread.  `done` must be called
   // once, on any thread, when the transport has finished with the call:
-  // `is_delivered` says whether the reply was handed over whole.
+  // `is_delivered` is true if the whole reply was handed over.
   virtual void Answer(ScheduleReply reply,
                       std::function<void(bool is_delivered)> done) = 0;
 };

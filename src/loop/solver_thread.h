@@ -1,8 +1,8 @@
 // The thread on which a round's work is solved, one piece at a time, while the
 // core thread goes on with commands.
 //
-// Threads: Solve(), SolveInline() and Cancel() any; Start() and Stop() the
-// owner's.
+// Threads: any may call Solve(), SolveInline() and Cancel(); only the owner
+// calls Start() and Stop().
 
 #ifndef SLUICE_LOOP_SOLVER_THREAD_H_
 #define SLUICE_LOOP_SOLVER_THREAD_H_
@@ -38,14 +38,14 @@ class SolverThread {
   SolverThread& operator=(const SolverThread&) = delete;
 
   void Start();
-  // In the place of Start(): solves, on the calling thread, what was handed in,
-  // and delivers its result.  Returns whether there was anything.
+  // Instead of Start(): solves what was handed in on the calling thread, and
+  // delivers the result.  Returns false if there was nothing.
   bool SolveOnce();
 
-  // REQUIRES, here and below: the result of the Solve() before has been
+  // REQUIRES, here and below: the result of the previous Solve() has been
   // delivered.
   void Solve(RoundWork work);
-  // On the calling thread, for what is solved sooner than handed over.
+  // Solves on the calling thread, which is faster for small problems.
   SolveResult SolveInline(const RoundWork& work) { return SolveOne(work); }
 
   // Ends the solve that is running, and every later one, with kCancelled.
@@ -58,7 +58,7 @@ class SolverThread {
   void Run();
   SolveResult SolveOne(const RoundWork& work);
 
-  RoundSolver solver_;  // Of the thread, or of who calls SolveInline().
+  RoundSolver solver_;  // Used by the thread or the caller of SolveInline().
   const Clock& clock_;
   const std::function<void(SolveResult)> done_;
   std::thread thread_;

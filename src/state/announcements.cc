@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// A client that mentions fewer than one in so many machines did not start over.
+// A client that mentions fewer than one in so many machines did not begin anew.
 constexpr int64_t kMachinesForOne = 10;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Announcements: a client that starts over states again everything that exists
+// Announcements: a client that begins anew states again everything that exists
 // (docs/decisions/0022).
 //
 // Threads: none; confined to the core thread.

@@ -48,7 +48,7 @@ struct StateCounters {
   // The last id given to a task that has none from a client.  Counts down; 0:
   // none yet.
   uint64_t last_own_task_id = 0;
-  // A client that starts over announces what exists: the number of the last
+  // A client that begins anew announces what exists: the number of the last
   // announcement, the number below which a mention is stale, and when the last
   // announcement began.
   uint32_t announcement = 0;

@@ -119,7 +119,7 @@ struct AddMachine {
   MachineSpec spec;
   std::vector<TaskId> running = {};  // The uids of what it already runs.
   // If a known machine was mentioned since the last announcement began, adding
-  // it again says that the client starts over.
+  // it again says that the client begins anew.
   bool may_begin_anew = false;
 };
 // Changes labels, taints and avoids, and amounts where the spec states them.
@@ -151,10 +151,10 @@ struct ReportMachineUsage {
   MachineUsage usage = {};
 };
 
-// A client starts over.  What it does not mention again is stale.
+// A client begins anew.  What it does not mention again is stale.
 struct BeginAnnouncement {};
 // The client has announced everything.  If it mentioned hardly any machine, it
-// did not start over after all, and this announcement makes nothing stale.
+// did not begin anew after all, and this announcement makes nothing stale.
 struct EndAnnouncement {};
 // Forgets what is stale, and displaced tasks that no client will mention.
 struct ForgetStale {};

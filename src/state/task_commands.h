@@ -76,7 +76,7 @@ class TaskCommands {
   void Bury(Task* task);  // Keeps it for the removals that are expected.
   // Removes one of several holders of a uid; another may be meant.
   void RemoveByGuess(Task* task);
-  // Where a client that starts over runs the task that it submits, if that was
+  // Where a client that begins anew runs the task that it submits, if that was
   // removed by a wrong guess.
   std::optional<MachineId> TakeGuessed(const SubmitTask& command);
   // A restarted client asks again for a placement that it was told.

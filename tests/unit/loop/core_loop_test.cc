@@ -725,7 +725,7 @@ TEST_F(CoreLoopDeathTest, EndsTheProcessWhenTheStoreCannotBeWritten) {
         store_.fails = true;
         Submit(Submitted(1));
       },
-      testing::ExitedWithCode(1), "store cannot be written.*disk on fire");
+      testing::ExitedWithCode(1), "cannot write to the store.*disk on fire");
 }
 
 // Many threads at once: what thread sanitizer should see.

@@ -315,10 +315,11 @@ TEST_F(FeedsTest, RefuseASessionOfAnOlderTerm) {
   Take(&second, {SnapshotBegan{{"lease", 2, "second"}}, SnapshotEnded()});
   name_ = "shop";
   Take(&session_, {SnapshotBegan{{"lease", 1, "first"}}, SnapshotEnded()});
-  EXPECT_THAT(session_.end,
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       "feed 'shop': term 1 of 'first' is over since term 2 of "
-                       "'second' has begun"));
+  EXPECT_THAT(
+      session_.end,
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               "feed 'shop': term 1 of 'first' is over, because term 2 of "
+               "'second' has begun"));
   EXPECT_THAT(second.end, IsOk());
   // So it is while the newer client is away, if its feed is known.
   Take(&second,
