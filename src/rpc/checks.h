@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-// As much of a text from outside as a message for people shows.
+// How much of a text from outside a message for people shows.
 inline constexpr size_t kShownBytes = 64;
 
 inline std::string Quoted(std::string_view text) {
@@ -36,7 +36,7 @@ inline absl::Status CheckSize(std::string_view what, std::string_view text,
                         " are allowed"));
 }
 
-// What of one description cannot be understood.
+// What cannot be understood in one description.
 class Faults {
  public:
   void Add(std::string text) {
@@ -51,10 +51,10 @@ class Faults {
 
  private:
   int64_t count_ = 0;
-  std::string first_;  // A description may be all faults: the rest is not kept.
+  std::string first_;  // A description may have many: the rest is not kept.
 };
 
-// Collects items in ascending order, none twice, up to a bound.
+// Collects items in ascending order, without duplicates, up to a bound.
 template <class T>
 class Ascending {
  public:

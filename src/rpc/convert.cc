@@ -31,14 +31,14 @@ using firmament::TaskDescriptor;
 using AmountMap = std::map<std::string, int64_t>;
 using Labels = google::protobuf::RepeatedPtrField<firmament::Label>;
 
-// Bytes arrive in AddTaskInfo, and seconds as a gang's time-out; the state
-// counts thousandths of them.
+// AddTaskInfo states bytes, and a gang's time-out is in seconds.  The state
+// counts in thousandths of both.
 constexpr int64_t kMilli = 1000;
 
-// What is beyond it is no limit any more, but an error.
+// A higher limit is taken for an error.
 constexpr int32_t kFailuresMax = 1000000;
 
-// What is kept of a name: all of it, or what can be shown of one too long.
+// What is kept of a name: all of it, or the shown part if it is too long.
 std::string KeptName(std::string_view name) {
   return name.size() <= kNameBytesMax ? std::string(name)
                                       : Printable(name, kShownBytes);
@@ -51,7 +51,7 @@ absl::Status TooLarge(std::string_view field) {
 // ---------------------------------------------------------------------------
 // Amounts
 
-// What is not stated and what is stated as 0 are the same.
+// An amount of 0 is the same as one that is not stated.
 void SetAmount(std::string_view name, int64_t amount, AmountMap* amounts) {
   if (amount != 0) (*amounts)[std::string(name)] = amount;
 }
@@ -63,14 +63,14 @@ absl::Status AddUnsigned(std::string_view field, std::string_view name,
   return absl::OkStatus();
 }
 
-// Which way a fraction of a millicore goes: whatever the rounding, no machine
-// is overcommitted by it.
-enum class Rounding { kUp, kDown };  // Of requests, of what machines offer.
+// Requests are rounded up to millicores, and what machines offer is rounded
+// down, so that rounding never overcommits a machine.
+enum class Rounding { kUp, kDown };
 
 absl::Status AddCpu(float millicores, Rounding rounding, AmountMap* amounts) {
   if (std::isnan(millicores)) return Invalid("cpu_cores: not a number");
   if (millicores < 0) return Invalid(StrCat("cpu_cores: ", millicores, " < 0"));
-  // In doubles, where kAmountMax is exact and no float can round up to it.
+  // As double, in which kAmountMax is exact and no float rounds up to it.
   const double exact = millicores;
   const double whole =
       rounding == Rounding::kUp ? std::ceil(exact) : std::floor(exact);
@@ -94,7 +94,7 @@ absl::Status AddExtended(const std::string& name, int64_t amount,
   if (amount < 0) return Invalid(StrCat(field, ": ", amount, " < 0"));
   if (amount > kAmountMax) return TooLarge(field);
   if (amounts->contains(name)) {
-    return Invalid(StrCat(field, ": is stated by its field, too"));
+    return Invalid(StrCat(field, ": is also stated by its field"));
   }
   SetAmount(name, amount, amounts);
   return absl::OkStatus();
@@ -116,8 +116,8 @@ absl::Status AddVector(const ResourceVector& vector, Rounding rounding,
         "extended_resources: ", vector.extended_resources_size(),
         " of them, at most ", kExtendedResourceNamesMax, " are allowed"));
   }
-  // In the order of the names, so that of several faults always the same one
-  // is named.
+  // In the order of the names, so that the same one of several faults is always
+  // named.
   const AmountMap extended(vector.extended_resources().begin(),
                            vector.extended_resources().end());
   for (const auto& [name, amount] : extended) {
@@ -139,7 +139,7 @@ absl::Status CheckLabel(std::string_view key, std::string_view value) {
                    kLabelBytesMax);
 }
 
-// A key given twice has its last value; the result ascends by key.
+// A key given twice has its last value.  The result ascends by key.
 absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
   if (labels.size() > static_cast<int>(kLabelsMax)) {
     return Invalid(StrCat("labels: ", labels.size(), " of them, at most ",
@@ -153,7 +153,7 @@ absl::StatusOr<LabelPairs> ToLabels(const Labels& labels) {
   return LabelPairs(by_key.begin(), by_key.end());
 }
 
-// Without the one that every namespace has.
+// Without the label that every namespace has.
 absl::StatusOr<LabelPairs> ToNamespaceLabels(const TaskDescriptor& task) {
   std::map<std::string, std::string> by_key(task.namespace_labels().begin(),
                                             task.namespace_labels().end());
@@ -179,7 +179,7 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
     gang.minimum = Gang::kEveryMachine;
   } else if (!job.is_gang_scheduling_job()) {
     if (!job.gang_group().empty()) {
-      return Invalid("gang_group: without is_gang_scheduling_job");
+      return Invalid("gang_group: requires is_gang_scheduling_job");
     }
     return gang;
   } else if (job.min_number_of_tasks() == 0) {
@@ -197,7 +197,7 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
   gang.timeout_ms = seconds * kMilli;
   if (!job.gang_group().empty() && gang.minimum == Gang::kEveryMachine) {
     return Invalid(
-        "gang_group: a task on every machine is no gang of several "
+        "gang_group: a task on every machine cannot be in a gang of several "
         "jobs");
   }
   RETURN_IF_ERROR(CheckSize("gang_group", job.gang_group(), kNameBytesMax));
@@ -205,7 +205,7 @@ absl::StatusOr<Gang> ToGang(const TaskDescription& description) {
   return gang;
 }
 
-// Whether it displaces nobody.
+// True if it displaces nobody.
 absl::StatusOr<bool> NeverPreempts(const TaskDescriptor& task) {
   const TaskDescriptor::PreemptionPolicy policy = task.preemption_policy();
   if (policy != TaskDescriptor::PREEMPT_LOWER_PRIORITY &&
@@ -260,7 +260,7 @@ absl::StatusOr<OnFailure> ToOnFailure(const firmament::JobDescriptor& job) {
   const bool has_limits = job.failures_max() > 0 || job.backoff_seconds() > 0;
   if (has_limits && on_failure.action != OnFailure::Action::kRequeue) {
     return Invalid(
-        "failures_max and backoff_seconds: are for on_failure REQUEUE alone");
+        "failures_max and backoff_seconds: require on_failure REQUEUE");
   }
   if (job.failures_max() > 0) on_failure.failures_max = job.failures_max();
   if (job.backoff_seconds() > 0) {
@@ -280,8 +280,7 @@ void AddOnFailureOfJob(const firmament::JobDescriptor& job, Faults* faults,
   }
 }
 
-// A label that says what rules of newer kinds make of the task, by which others
-// know it.
+// Adds a label for rules of newer kinds, by which other tasks recognize it.
 absl::StatusOr<std::string> AddMark(std::string_view kind,
                                     std::string_view name, TaskSpec* spec) {
   std::string label = StrCat(kind, ".sluice.io/", name);
@@ -307,7 +306,7 @@ absl::Status AddAlternatives(const std::string& job, TaskSpec* spec) {
   return absl::OkStatus();
 }
 
-// Whoever was told to leave holds its claim until it is gone.
+// A task that was told to leave holds its claim until it is gone.
 absl::Status AddClaims(TaskSpec* spec) {
   for (const Claim& one : spec->rules.claims) {
     ASSIGN_OR_RETURN(const std::string label,
@@ -363,7 +362,7 @@ absl::StatusOr<TaskSpec> CheckedTaskSpec(const TaskDescription& description,
   spec.is_template = task.global() == TaskDescriptor::TEMPLATE;
   if (spec.is_template &&
       description.job_descriptor().is_gang_scheduling_job()) {
-    return Invalid("global: a template is no part of a gang");
+    return Invalid("global: a template cannot be part of a gang");
   }
   return spec;
 }
@@ -395,7 +394,7 @@ absl::StatusOr<NamedAmounts> ToPartCapacity(const ResourceDescriptor& part,
   return ToNamedAmounts(std::move(amounts));
 }
 
-// What is below the root of a machine's tree.
+// The parts below the root of a machine's tree.
 class PartsReader {
  public:
   explicit PartsReader(MachineSpec* spec) : spec_(*spec) {
@@ -429,14 +428,14 @@ class PartsReader {
  private:
   struct Visit {
     const ResourceTopologyNodeDescriptor* node = nullptr;
-    int32_t numa_node = -1;  // That it is in.
+    int32_t numa_node = -1;  // The one that contains it.
   };
 
   absl::Status Add(const ResourceDescriptor& part, int32_t* numa_node) {
     std::string uuid = KeptId(part.uuid());
     if (!uuids_.insert(uuid).second) {
       return Invalid(StrCat("uuid '", Printable(uuid, kShownBytes),
-                            "' is twice in the tree"));
+                            "' appears twice in the tree"));
     }
     if (part.type() == ResourceDescriptor::RESOURCE_NUMA_NODE) {
       *numa_node = static_cast<int32_t>(spec_.numa_nodes.size());
@@ -456,7 +455,7 @@ class PartsReader {
     return absl::OkStatus();
   }
 
-  // Bridges that know of no parts give their only one the machine's labels.
+  // Bridges that know no parts give their only one the machine's labels.
   absl::Status AddLabels() {
     if (nodes_.empty() && units_.size() < 2) return absl::OkStatus();
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -475,8 +474,8 @@ class PartsReader {
   std::vector<const ResourceDescriptor*> units_;
 };
 
-// What a machine offers is what is available of it; only where that is not
-// stated, all there is.
+// A machine offers what it states as available or, if it states nothing, its
+// whole capacity.
 absl::Status AddAmounts(const ResourceDescriptor& machine,
                         int64_t default_max_pods, MachineSpec* spec) {
   AmountMap allocatable;
@@ -543,7 +542,7 @@ MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
   return spec;
 }
 
-// The uids of what runs on the machine and its parts, in the order of the tree.
+// The uids of the tasks on the machine and its parts, in the order of the tree.
 std::vector<TaskId> ToRunning(const ResourceTopologyNodeDescriptor& root,
                               Faults* faults) {
   std::vector<TaskId> running;
@@ -556,7 +555,7 @@ std::vector<TaskId> ToRunning(const ResourceTopologyNodeDescriptor& root,
     }
     if (running.size() > kRunningTasksMax) {
       faults->Add(StrCat("current_running_tasks: more than ", kRunningTasksMax,
-                         " of them: none is read"));
+                         " of them: all are ignored"));
       return {};
     }
     for (int i = node.children_size() - 1; i >= 0; --i) {
@@ -624,7 +623,7 @@ void IgnoreBandwidth(const TaskDescription& description, TaskSpec* spec) {
   const ResourceVector& request =
       description.task_descriptor().resource_request();
   std::erase_if(spec->request, [&](const auto& amount) {
-    // Nothing is stated in both ways.
+    // Bandwidth is never stated in both ways.
     return (amount.first == kNetRx && request.net_rx_bw() > 0) ||
            (amount.first == kNetTx && request.net_tx_bw() > 0);
   });

@@ -1,18 +1,18 @@
-// From the messages of the contract to commands, with all that can be checked
-// about a message without knowing the cluster.
+// Converts the messages of the contract to commands, and checks all that can be
+// checked about a message without knowing the cluster.
 //
-// What makes no sense does not fail: the command comes out with a
+// A message that makes no sense is not an error.  Its command has a
 // `quarantine_reason`, so that the client's task or machine is known, visible
-// and explained, and is not scheduled.  Such a command holds a bounded name and
+// and explained, but not scheduled.  Such a command holds a bounded name and
 // no amounts, labels, rules or taints.  Rules and taints that cannot be
-// understood quarantine nobody; they come as faults (rpc/convert_rules.h).
+// understood do not quarantine; they become faults (rpc/convert_rules.h).
 //
 // Ids are opaque.  One longer than kIdBytesMax is replaced by a fingerprint of
 // bounded size (base/hash.h), which names the same thing every time.
 //
-// Not scheduled by, and therefore not looked at: disk_cap and the bandwidths of
-// memory and disk of ResourceVector, and the fields of TaskDescriptor that
-// describe its run.
+// These fields play no part in scheduling and are not read: disk_cap and the
+// bandwidths of memory and disk of ResourceVector, and the fields of
+// TaskDescriptor that describe its run.
 //
 // Threads: pure functions.
 
@@ -30,22 +30,22 @@
 
 namespace sluice {
 
-// What holds where messages say nothing of it.
+// What holds if messages do not state it.
 struct MessageDefaults {
-  int64_t max_pods = 110;  // How many pods a machine takes that states 0.
+  int64_t max_pods = 110;  // The pods of a machine that states 0.
   JobBounds job_bounds = {};
-  // Whether conditions evict: AddEvictingTaints() (rpc/convert_rules.h).
+  // True if conditions evict: AddEvictingTaints() (rpc/convert_rules.h).
   bool conditions_evict = false;
 };
 
-// As ids are kept.
+// The form in which the id is kept.
 std::string KeptId(std::string_view id);
 
-// A job is the td.job_id of its tasks, or where that is empty the jd.uuid.
-// A message without task_descriptor is a quarantined task of uid 0.  `bounds`
-// are those of every job (rpc/convert_peers.h).
+// The job is td.job_id, or jd.uuid if that is empty.  A message without
+// task_descriptor is a quarantined task of uid 0.  `bounds` hold for every job
+// (rpc/convert_peers.h).
 // Errors: kFailedPrecondition for a task that is neither CREATED nor RUNNING on
-// a resource: it is somebody else's already.
+// a resource: another scheduler has it already.
 absl::StatusOr<SubmitTask> ToSubmitTask(
     const firmament::TaskDescription& description, const JobBounds& bounds,
     Faults* faults);

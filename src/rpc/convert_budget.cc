@@ -23,8 +23,9 @@ absl::Status ReadAmount(std::string_view field, std::string_view text,
   const auto [rest, error] =
       std::from_chars(digits.data(), end, budget->amount);
   if (error != std::errc() || rest != end || budget->amount < 0) {
-    return Invalid(StrCat(field, ": ", Quoted(text),
-                          " is neither a number nor a part such as '40%'"));
+    return Invalid(
+        StrCat(field, ": ", Quoted(text),
+               " is neither a number nor a percentage such as '40%'"));
   }
   const int64_t max = budget->is_percent ? kPercentMax : kBudgetAmountMax;
   if (budget->amount > max) {

@@ -1,4 +1,4 @@
-// From the messages of disruption budgets to what the state keeps
+// Converts the messages of disruption budgets to what the state keeps
 // (sluice/state/disruption_budget.h).
 //
 // Threads: pure functions.
@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// Without a selector `tasks` is absent.  A selector with a condition that makes
-// no sense means no task.
+// Without a selector, `tasks` is absent.  A selector with an invalid condition
+// means no task.
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::StatusOr<DisruptionBudget> ToBudget(
     const firmament::DisruptionBudget& message, Faults* faults);

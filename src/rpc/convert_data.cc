@@ -44,7 +44,7 @@ absl::Status AddLocation(std::string_view location, DataObject* object) {
   if (rack.empty() || machine.empty() ||
       machine.find('/') != std::string_view::npos) {
     return Invalid(
-        StrCat("dependencies: location '", location, "' is no /RACK/MACHINE"));
+        StrCat("dependencies: location '", location, "' is not /RACK/MACHINE"));
   }
   object->racks.emplace(rack);
   object->machines.emplace(machine);

@@ -1,4 +1,4 @@
-// What a task reads, out of the references that its descriptor depends on.
+// Converts the dependencies of a task's descriptor to the data that it reads.
 //
 // Threads: pure functions.
 
@@ -11,12 +11,12 @@
 
 namespace sluice {
 
-// Of the objects that are stored somewhere (CONCRETE and STREAM).  Those with
-// the same id are copies of one, which is the first's size.  A location is the
-// name of a machine, or "/RACK/MACHINE"; an object without one, or on machines
-// that nobody knows, comes from afar wherever the task goes.
+// Reads the objects that are stored somewhere (CONCRETE and STREAM).  Objects
+// with the same id are copies of one, which has the size of the first.  A
+// location is the name of a machine, or "/RACK/MACHINE".  An object without
+// one, or on unknown machines, comes from afar wherever the task goes.
 // Errors: kInvalidArgument for too many objects or too large ones, and for
-// names that are too long or no UTF-8.
+// names that are too long or not UTF-8.
 absl::StatusOr<TaskData> ToTaskData(const firmament::TaskDescriptor& task);
 
 }  // namespace sluice

@@ -29,13 +29,13 @@ static_assert(kPatternBytesMax <= kGlobSymbolsMax);
 // ---------------------------------------------------------------------------
 // Selectors
 
-// The conditions of one selector, from all places that state some.
+// The conditions of one selector, from all places that state any.
 class LabelConditions {
  public:
   // `faults` must outlive it.
   explicit LabelConditions(Faults* faults) : faults_(*faults) {}
 
-  // Of either of the contract's messages for selectors.
+  // `Selector` is either of the contract's messages for selectors.
   template <class Selector>
   absl::Status AddSelector(const Selector& selector) {
     if (!selector.matchlabels().key().empty()) {
@@ -46,8 +46,8 @@ class LabelConditions {
       RETURN_IF_ERROR(
           Add(expression.key(), expression.operator_(), expression.values()));
     }
-    // In the order of the keys, so that of several faults always the same one
-    // is named.
+    // In the order of the keys, so that the same one of several faults is
+    // always named.
     const std::map<std::string, std::string> labels(
         selector.match_labels_map().begin(), selector.match_labels_map().end());
     for (const auto& [key, value] : labels) {
@@ -56,8 +56,8 @@ class LabelConditions {
     return absl::OkStatus();
   }
 
-  // That a label be, or not be, what it is in `labels`, for those of `keys`
-  // that are there.
+  // Requires, for each of `keys` in `labels`, that a label have, or not have,
+  // the same value.
   absl::Status AddOwn(const RepeatedText& keys, std::string_view op,
                       const LabelPairs& labels) {
     for (const std::string& key : keys) {
@@ -88,7 +88,7 @@ class LabelConditions {
   Ascending<LabelRequirement> requirements_{"labelSelector", kRequirementsMax};
 };
 
-// Without a selector no task is meant, and keys of labels change nothing.
+// Without a selector no task is meant, and label keys change nothing.
 template <class Message>
 absl::StatusOr<std::optional<Requirements>> ToLabels(
     const Message& message, const RepeatedText& mismatch_label_keys,
@@ -119,7 +119,7 @@ absl::Status AddNamespaces(const Message& message, const TaskIdentity& self,
     LabelConditions labels(faults);
     RETURN_IF_ERROR(labels.AddSelector(message.namespaceselector()));
     selector->namespace_labels = labels.Take();
-    // To all of them the listed ones add nothing.
+    // If all namespaces match, the listed ones add nothing.
     if (selector->namespace_labels->empty()) selector->namespaces.clear();
   } else if (selector->namespaces.empty()) {
     selector->namespaces = {self.task_namespace};
@@ -127,7 +127,7 @@ absl::Status AddNamespaces(const Message& message, const TaskIdentity& self,
   return absl::OkStatus();
 }
 
-// Whether no task or namespace can meet them.
+// True if no task or namespace can meet them.
 bool NeverHold(const std::optional<Requirements>& requirements) {
   return !requirements.has_value() ||
          std::ranges::any_of(*requirements, [](const LabelRequirement& it) {
@@ -143,7 +143,7 @@ bool MeansNoTask(const TaskSelector& selector) {
 // ---------------------------------------------------------------------------
 // Affinity and anti-affinity
 
-// Of either of the contract's messages for terms.
+// Converts either of the contract's messages for terms.
 template <class Message>
 absl::StatusOr<PeerTerm> ToTerm(const Message& message,
                                 const TaskIdentity& self, Faults* faults) {
@@ -158,8 +158,8 @@ absl::StatusOr<PeerTerm> ToTerm(const Message& message,
   return term;
 }
 
-// Adds the preferred terms of pod_affinity, or with `sign` -1 of
-// pod_anti_affinity; one that is given twice counts twice.
+// Adds the preferred terms of pod_affinity (`sign` 1) or pod_anti_affinity
+// (`sign` -1).  A term that is given twice counts twice.
 template <class Messages>
 absl::Status AddPreferred(const Messages& messages, int32_t sign,
                           const TaskIdentity& self,
@@ -185,12 +185,12 @@ absl::Status AddPreferred(const Messages& messages, int32_t sign,
 }
 
 // ---------------------------------------------------------------------------
-// Fleet's, by the names of jobs
+// Fleet's terms, by the names of jobs
 
-// On the same machine as any task, of any namespace, of a job whose name
+// A term for the machines with any task, of any namespace, of a job whose name
 // matches.
 PeerTerm ToJobTerm(std::string_view pattern) {
-  // The pattern of any text is the same as none.
+  // A pattern that matches every text is the same as none.
   return {.tasks = {.labels = Requirements(),
                     .namespace_labels = Requirements(),
                     .job = pattern == "*" ? "" : std::string(pattern)}};
@@ -211,11 +211,11 @@ absl::Status AddJobTerms(std::string_view field, const RepeatedText& patterns,
   return absl::OkStatus();
 }
 
-// With either kind of it a task keeps away from the others of its job.
+// True for kinds with which a task keeps away from the others of its job.
 absl::StatusOr<bool> KeepsFromItsJob(TaskDescriptor::Global global) {
   switch (global) {
     case TaskDescriptor::NOT_GLOBAL:
-    case TaskDescriptor::TEMPLATE:  // They are bound to a machine each.
+    case TaskDescriptor::TEMPLATE:  // Its tasks are bound to a machine each.
       return false;
     case TaskDescriptor::ONE_A_MACHINE:
     case TaskDescriptor::EVERYWHERE_AT_ONCE:
@@ -242,7 +242,7 @@ absl::Status AddGlobal(TaskDescriptor::Global global, const std::string& job,
 // ---------------------------------------------------------------------------
 // Topology spread
 
-// One of two words; empty: `otherwise`.
+// True for the first of two words; `otherwise` if empty.
 absl::StatusOr<bool> IsFirst(std::string_view field, std::string_view text,
                              std::string_view first, std::string_view second,
                              bool otherwise) {
@@ -253,7 +253,7 @@ absl::StatusOr<bool> IsFirst(std::string_view field, std::string_view text,
                         " nor ", second));
 }
 
-// What is not stated is 1.
+// The default is 1.
 absl::StatusOr<int32_t> ToCount(std::string_view field, int32_t count) {
   if (count < 0) return Invalid(StrCat(field, ": ", count, " < 0"));
   return std::max(count, 1);
@@ -293,7 +293,7 @@ absl::Status AddSpreads(const TaskDescriptor& task, const TaskIdentity& self,
   for (const TopologySpreadConstraint& message :
        task.topology_spread_constraints()) {
     ASSIGN_OR_RETURN(SpreadConstraint spread, ToSpread(message, self, faults));
-    // Where nothing is counted a required one still keeps the task from
+    // Even if it counts no task, a required one keeps the task away from
     // machines without the label.
     if (!spread.is_required && MeansNoTask(spread.term.tasks)) continue;
     RETURN_IF_ERROR(spreads->Add(std::move(spread)));
@@ -319,7 +319,7 @@ absl::StatusOr<PeerTerm> ToBoundedTerm(std::string_view field,
     term.tasks.namespaces = {self.task_namespace};
     if (!Selects(term.tasks, self)) {
       faults->Add(
-          StrCat(field, ": the selector does not mean the task itself"));
+          StrCat(field, ": the selector does not select the task itself"));
       term.tasks.labels.reset();
     }
   } else {
@@ -339,7 +339,7 @@ PeerTerm ToTermOfJobs(const JobBounds& bounds, const TaskIdentity& self) {
   return term;
 }
 
-// Whether bounds for every job are for the task, too.
+// True if bounds for every job apply to the task.
 bool IsBoundByJob(const TaskDescriptor& task, const TaskIdentity& self) {
   return !self.job.empty() && self.job.size() <= kPatternBytesMax &&
          task.global() == TaskDescriptor::NOT_GLOBAL;

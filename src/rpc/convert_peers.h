@@ -1,11 +1,11 @@
-// From the messages of the contract to what a task says about other tasks
+// Converts the messages of the contract to what a task says about other tasks
 // (sluice/state/peer_terms.h): affinity, anti-affinity, topology spread, and
 // Fleet's conflicts, machine_of, global and replaces.
 //
-// The results are in one form, and faults and errors are those of
-// rpc/convert_rules.h.  A selector with a condition that makes no sense means
-// no task: then an affinity is never met, and an anti-affinity always.  What so
-// says nothing is left out.
+// The results have a canonical form, and faults and errors are as in
+// rpc/convert_rules.h.  A selector with an invalid condition means no task: an
+// affinity is then never met, and an anti-affinity always.  Terms without
+// effect are left out.
 //
 // Threads: pure functions.
 
@@ -25,21 +25,21 @@
 
 namespace sluice {
 
-// Those of a selector, all of which must hold.
+// The conditions of a selector, all of which must hold.
 // Errors: kInvalidArgument, with what is wrong.
 absl::StatusOr<std::vector<LabelRequirement>> ToConditions(
     const firmament::PodLabelSelector& selector, Faults* faults);
 
-// Adds to `rules` what `task`, which is `self`, says about other tasks, and the
-// bounds of every job where it states none of the kind itself.
+// Adds to `rules` what `task`, whose identity is `self`, says about other
+// tasks, and the bounds for every job unless it states such bounds itself.
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::Status AddPeerTerms(const firmament::TaskDescriptor& task,
                           const TaskIdentity& self, const JobBounds& bounds,
                           PlacementRules* rules, Faults* faults);
 
-// About the tasks with the label, of any job and namespace.
+// A term about the tasks with the label, of any job and namespace.
 PeerTerm WithLabel(std::string_view label, std::string_view topology_key);
-// That of the tasks of a job with the label one alone runs, wherever.
+// At most one of the job's tasks with the label runs in the whole cluster.
 SpreadConstraint OneOfItsJob(std::string_view job, std::string_view label);
 
 }  // namespace sluice

@@ -50,7 +50,7 @@ LabelOperator ToOperator(LabelSelector::SelectorType type) {
   return LabelOperator::kInvalid;
 }
 
-// What makes it senseless; empty if nothing does.
+// Why it makes no sense; empty if it does.
 std::string WhatIsWrongWithLabel(const GivenRequirement& given) {
   if (given.op == LabelOperator::kInvalid) {
     return StrCat(given.operator_text, " is unknown");
@@ -73,7 +73,7 @@ std::string WhatIsWrongWithLabel(const GivenRequirement& given) {
       }
       if (ParseInt64(given.values[0]).has_value()) return "";
       return StrCat(given.operator_text, " with ", Quoted(given.values[0]),
-                    ", which is no 64-bit integer");
+                    ", which is not a 64-bit integer");
     case LabelOperator::kInvalid:
       break;
   }

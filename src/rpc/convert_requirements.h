@@ -1,5 +1,6 @@
-// From the contract's conditions on labels to LabelRequirement: one form for
-// what means the same, and kInvalid, noted as a fault, for what makes no sense.
+// Converts the contract's conditions on labels to LabelRequirement.  Conditions
+// that mean the same get the same form.  An invalid one becomes kInvalid and is
+// noted as a fault.
 //
 // Threads: pure functions.
 
@@ -18,7 +19,7 @@ namespace sluice {
 
 using RepeatedText = google::protobuf::RepeatedPtrField<std::string>;
 
-// What it is a condition on, which decides what makes sense.
+// What a condition is on, which decides whether it is valid.
 enum class RequirementOn { kMachineLabel, kMachineField, kTaskLabel };
 
 // A requirement as its client gives it.
@@ -34,7 +35,7 @@ GivenRequirement Given(std::string_view key, std::string_view op,
                        const RepeatedText& values);
 GivenRequirement Given(const firmament::LabelSelector& selector);
 
-// Errors: kInvalidArgument for what is beyond a bound.
+// Errors: kInvalidArgument if a bound is exceeded.
 absl::StatusOr<LabelRequirement> ToRequirement(const GivenRequirement& given,
                                                RequirementOn on,
                                                Faults* faults);

@@ -105,8 +105,8 @@ absl::StatusOr<std::vector<NodeTerm>> ToRequired(
   return terms.Take();
 }
 
-// Terms that add nothing, for want of weight or of conditions, are left out;
-// one that is given twice adds its weight twice.
+// Terms without a weight or without conditions add nothing and are left out.  A
+// term that is given twice adds its weight twice.
 absl::StatusOr<std::vector<PreferredTerm>> ToPreferred(
     const firmament::NodeAffinity& affinity, Faults* faults) {
   std::vector<PreferredTerm> terms;
@@ -166,7 +166,7 @@ absl::StatusOr<Toleration> ToToleration(const firmament::Toleration& message,
           StrCat(where, ": effect ", Quoted(message.effect()), " is unknown"));
     }
   }
-  // Of other effects it says nothing.
+  // It does not apply to other effects.
   if (message.has_tolerationseconds() &&
       toleration.effect.value_or(TaintEffect::kNoExecute) ==
           TaintEffect::kNoExecute) {
@@ -200,8 +200,9 @@ absl::StatusOr<std::optional<HostPort>> ToHostPort(
 // ---------------------------------------------------------------------------
 // TaskRules
 
-// Bounds the texts and lists of `message`, and refuses what a newer client may
-// state: a task is not placed against a rule that was not understood.
+// Checks the bounds of texts and lists in `message`, and refuses unknown
+// fields, which a newer client may state: no task is placed against a rule that
+// was not understood.
 absl::Status CheckBounds(const google::protobuf::Message& message) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (!reflection.GetUnknownFields(message).empty()) {

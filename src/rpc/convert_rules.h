@@ -1,9 +1,10 @@
-// From the messages of the contract to what tasks say about machines
+// Converts the messages of the contract to what tasks say about machines
 // (sluice/state/placement_rules.h) and what machines say to tasks.
 //
-// The results are in one form: what means the same is equal.  What cannot be
-// understood holds nowhere, is noted as a fault, and leaves the rest in force;
-// only what is out of range or beyond a bound (base/limits.h) is an error.
+// The results have a canonical form: rules that mean the same are equal.  A
+// rule that cannot be understood holds nowhere and is noted as a fault; the
+// rest stays in force.  Only values that are out of range or exceed a bound
+// (base/limits.h) are errors.
 //
 // Threads: pure functions.
 
@@ -20,20 +21,20 @@
 
 namespace sluice {
 
-// All about machines: node selector, machine_metadata, node affinity,
-// machine_id, tolerations and host ports, and what TaskRules states; not the
-// owner, and nothing else about other tasks (rpc/convert_peers.h).
+// All rules about machines: node selector, machine_metadata, node affinity,
+// machine_id, tolerations and host ports, and what TaskRules states.  Leaves
+// out the owner, and everything else about other tasks (rpc/convert_peers.h).
 // Errors: kInvalidArgument, with the field and what is wrong with it.
 absl::StatusOr<PlacementRules> ToPlacementRules(
     const firmament::TaskDescriptor& task, Faults* faults);
 absl::StatusOr<Owner> ToOwner(const firmament::TaskDescriptor& task);
 
-// The taints it states, and those that it has because it is unschedulable or
-// in a bad condition.  Errors: as above.
+// The taints that it states, and those it has because it is unschedulable or in
+// a bad condition.  Errors: as above.
 absl::StatusOr<std::vector<Taint>> ToTaints(
     const firmament::ResourceDescriptor& machine, Faults* faults);
-// Gives a machine whose condition is not ready, or unknown, the taint by which
-// that evicts, too, unless it states one of that key.
+// If the machine is not ready, or its condition is unknown, adds the taint that
+// evicts, too, unless the machine states one with that key.
 void AddEvictingTaints(const firmament::ResourceDescriptor& machine,
                        std::vector<Taint>* taints);
 absl::StatusOr<std::vector<Owner>> ToAvoids(

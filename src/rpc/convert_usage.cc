@@ -23,9 +23,9 @@ constexpr double kPpm = 1e6;
 constexpr int64_t kRunSecondsMax = int64_t{366} * 24 * 3600;  // A year.
 constexpr int64_t kMsPerSecond = 1000;
 constexpr uint64_t kUsPerMs = 1000;
-// What is faster, a thousand in a picosecond, no machine is.
+// No machine is faster than this, a thousand in a picosecond.
 constexpr uint64_t kInstructionsPerMsMax = 1'000'000'000'000;
-// One that gathers from as many places makes so many references to the cache.
+// An instruction that gathers from this many places makes as many references.
 constexpr uint64_t kReferencesPerInstructionMax = 16;
 constexpr Int128 kMillion = 1'000'000;
 
@@ -40,16 +40,16 @@ absl::StatusOr<int64_t> Amount(std::string_view field, int64_t amount,
 
 absl::StatusOr<int64_t> PartsPerMillion(std::string_view field,
                                         double fraction) {
-  // Also false of what is no number.
+  // Also false for NaN.
   if (!(fraction >= 0 && fraction <= kFractionMax)) {
-    return Invalid(StrCat(field, ": ", fraction, " is no fraction from 0 to ",
-                          kFractionMax));
+    return Invalid(StrCat(field, ": ", fraction,
+                          " is not a fraction from 0 to ", kFractionMax));
   }
   return std::llround(fraction * kPpm);
 }
 
-// Over all processors, each counted by its capacity; all alike where that is
-// not stated of one.
+// The mean over all processors, weighted by capacity, or unweighted if one does
+// not state it.
 double CpuFraction(const firmament::ResourceStats& stats) {
   const bool is_weighted = std::ranges::all_of(
       stats.cpus_stats(),
@@ -69,10 +69,10 @@ double CpuFraction(const firmament::ResourceStats& stats) {
 absl::StatusOr<std::optional<int64_t>> RunMs(
     const firmament::TaskFinalReport& report) {
   const double seconds = report.runtime();
-  // Also false of what is no number.
+  // Also false for NaN.
   if (!(seconds >= 0 && seconds <= static_cast<double>(kRunSecondsMax))) {
     return Invalid(StrCat("final_report: runtime: ", seconds,
-                          " is no time from 0 to ", kRunSecondsMax, " s"));
+                          " is not a time from 0 to ", kRunSecondsMax, " s"));
   }
   const uint64_t start_us = report.start_time();
   const uint64_t finish_us = report.finish_time();

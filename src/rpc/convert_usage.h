@@ -1,8 +1,9 @@
-// From samples and final reports of the contract, which come in units of their
-// own, to usage and run times.
+// Converts samples and final reports of the contract, which have their own
+// units, to usage and run times.
 //
-// Of a machine the fractions are read and no amounts: those come in a third
-// unit of memory, and clients have mixed up all three.  KB are 1,024 bytes.
+// For a machine only the fractions are read, not the amounts: these have a
+// third unit of memory, and clients have mixed up all three.  KB are 1,024
+// bytes.
 //
 // Threads: pure functions.
 
@@ -20,18 +21,17 @@
 namespace sluice {
 
 // Errors: kInvalidArgument for an amount that is negative or too large, and for
-// a fraction that is no number or beyond 10, which is most likely a percentage.
+// a fraction that is not a number or above 10, which is probably a percentage.
 absl::StatusOr<TaskUsage> ToTaskUsage(const firmament::TaskStats& stats);
 absl::StatusOr<ReportTaskUsage> ToReportTaskUsage(
     const firmament::TaskStats& stats);
 absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
     const firmament::ResourceStats& stats);
-// A final report that makes no sense is a fault, and as good as none: one that
-// ends before it begins, or is of a time that is negative, no number or longer
-// than a year.  Of one with more instructions than any machine can do in its
-// time, they are as good as not stated, and what they made of the cache, too;
-// the latter also where its misses are more than its references, or these more
-// than its instructions can make.
+// A final report that makes no sense is a fault and is ignored: it ends before
+// it begins, or its time is negative, not a number or longer than a year.  If a
+// report has more instructions than any machine can execute in its time, these
+// and its cache use are ignored.  Its cache use alone is ignored if it has more
+// misses than references, or more references than its instructions can make.
 CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults);
 
 }  // namespace sluice

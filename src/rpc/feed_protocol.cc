@@ -24,8 +24,8 @@ void AddProblem(const v1::FeedEvent& event, Code code, std::string message,
   batch->problems.push_back({event.sequence(), code, std::move(message)});
 }
 
-// What the description of a task or machine has wrong, if anything; it is known
-// all the same.
+// Adds what is wrong with the description of a task or machine, if anything.
+// The task or machine is known all the same.
 void AddFaults(const v1::FeedEvent& event, std::string_view subject,
                const std::string& quarantine_reason, const Faults& faults,
                FeedBatch* batch) {
@@ -39,7 +39,7 @@ void AddFaults(const v1::FeedEvent& event, std::string_view subject,
   }
 }
 
-// What is wrong with the id of a task or a budget; empty: nothing.
+// What is wrong with the id of a task or a budget; empty if nothing is.
 std::string FaultOfId(std::string_view id, std::string_view what = "task") {
   if (id.empty()) return StrCat("the ", what, " has no id");
   if (id.size() <= kIdBytesMax) return "";
@@ -52,7 +52,7 @@ absl::Status CheckTerm(const v1::FeedTerm& term) {
   RETURN_IF_ERROR(CheckSize("term.holder", term.holder(), kFeedNameBytesMax));
   if (term.settle_ms() < 0 || term.settle_ms() > kFeedSettleMsMax) {
     return Invalid(StrCat("term.settle_ms: ", term.settle_ms(),
-                          ", and must be 0 to ", kFeedSettleMsMax));
+                          " is not in 0 to ", kFeedSettleMsMax));
   }
   return absl::OkStatus();
 }
@@ -85,7 +85,7 @@ absl::StatusOr<FeedBatch> FeedProtocol::Take(const v1::FeedRequest& request) {
   }
   if (!has_snapshot_ && request.deltas_received() > 0) {
     return Invalid(StrCat("deltas_received: ", request.deltas_received(),
-                          ", and none beyond 0 was sent"));
+                          ", but none was sent"));
   }
   if (request.events_size() > 0) batch.up_to = last_sequence_;
   RETURN_IF_ERROR(TakeUsage(request, &batch));
@@ -99,7 +99,7 @@ absl::Status FeedProtocol::TakeUsage(const v1::FeedRequest& request,
     return Invalid(
         StrCat("usage: more than ", kFeedEventsMax, " samples in one message"));
   }
-  // A sample that makes no sense is dropped: the next one is on its way.
+  // A malformed sample is dropped: the next one is on its way.
   for (const firmament::ResourceStats& stats : request.machine_usage()) {
     absl::StatusOr<ReportMachineUsage> report = ToReportMachineUsage(stats);
     if (report.ok()) {
@@ -125,7 +125,7 @@ absl::Status FeedProtocol::TakeName(const std::string& name) {
     RETURN_IF_ERROR(CheckSize("feed", name, kFeedNameBytesMax));
     feed_ = name;
   } else if (!name.empty() && name != feed_) {
-    return Invalid(StrCat("feed: ", Quoted(name), ", and this call is of ",
+    return Invalid(StrCat("feed: ", Quoted(name), ", but this call is for ",
                           Quoted(feed_)));
   }
   return absl::OkStatus();
@@ -137,7 +137,7 @@ absl::Status FeedProtocol::TakeEvent(const v1::FeedEvent& event,
   if (event.sequence() <= last_sequence_) return absl::OkStatus();
   if (event.sequence() != last_sequence_ + 1) {
     return Invalid(StrCat("event ", event.sequence(), " follows event ",
-                          last_sequence_, ": what is between is missing"));
+                          last_sequence_, ": the ones between are missing"));
   }
   last_sequence_ = event.sequence();
   const bool begins = event.has_begin_snapshot();
@@ -224,8 +224,7 @@ std::optional<FeedEvent> FeedProtocol::Convert(const v1::FeedEvent& event,
     case v1::FeedEvent::EVENT_NOT_SET:
       break;
   }
-  AddProblem(event, Code::kInvalid, "the event is of no kind that is known",
-             batch);
+  AddProblem(event, Code::kInvalid, "the kind of the event is unknown", batch);
   return std::nullopt;
 }
 
@@ -235,11 +234,11 @@ void FeedProtocol::TakeTask(const v1::FeedEvent& event,
   std::string fault = FaultOfId(task.id());
   if (fault.empty() && task.is_foreign() && task.runs_on().empty()) {
     fault = StrCat("task ", Quoted(task.id()),
-                   " is placed by others, and runs nowhere");
+                   " is placed by others but runs nowhere");
   }
   if (fault.empty() && task.is_terminating() && task.runs_on().empty()) {
     fault = StrCat("task ", Quoted(task.id()),
-                   " is being stopped, and runs nowhere");
+                   " is being stopped but runs nowhere");
   }
   if (!fault.empty()) {
     AddProblem(event, Code::kInvalid, std::move(fault), batch);
@@ -250,7 +249,7 @@ void FeedProtocol::TakeTask(const v1::FeedEvent& event,
       ToStatedTask(task.description(), defaults_.job_bounds, &faults);
   if (std::exchange(stated.spec.is_template, false)) {
     stated.spec.quarantine_reason =
-        "global: a feed states each task itself, and no template";
+        "global: a feed states each task itself and cannot state a template";
   }
   AddFaults(event, StrCat("task ", Quoted(task.id())),
             stated.spec.quarantine_reason, faults, batch);
@@ -286,7 +285,7 @@ std::optional<FeedEvent> FeedProtocol::ConvertBudget(const v1::FeedEvent& event,
                StrCat(subject, ": ", Message(budget.status())), batch);
     return BudgetKept{stated.id()};
   }
-  // That of a job comes with its tasks.
+  // A job's budget comes with its tasks.
   if (!budget->tasks.has_value()) budget->tasks.emplace();
   AddFaults(event, subject, "", faults, batch);
   return BudgetStated{stated.id(), *std::move(budget)};

@@ -1,16 +1,17 @@
-// The protocol of a feed's client: what may come when, and what it means.
+// The protocol of a feed's client: which messages may come when, and what they
+// mean.
 //
 //   opened --feed, begin_snapshot--> snapshot --end_snapshot--> live
 //                                       ^                        |
 //                                       +----begin_snapshot------+
 //
-// A standby is live in this sense, too; it leads once it says so.
+// A standby is also live in this sense.  It leads once it says so.
 //
-// Events are numbered from 1.  One that comes again is skipped; a gap, an event
+// Events are numbered from 1.  A repeated event is skipped.  A gap, an event
 // before the first snapshot, and an end without a beginning are errors that end
 // the call.  An event that makes no sense is a problem of that event only.
 //
-// Threads: confined to one at a time.
+// Threads: one at a time.
 
 #ifndef SLUICE_RPC_FEED_PROTOCOL_H_
 #define SLUICE_RPC_FEED_PROTOCOL_H_
@@ -32,12 +33,12 @@ class FeedProtocol {
   explicit FeedProtocol(MessageDefaults defaults)
       : defaults_(std::move(defaults)) {}
 
-  // Takes the next message.  After an error it is of no use.
+  // Takes the next message.  Unusable after an error.
   // Errors: kInvalidArgument, with what is wrong for people.
   absl::StatusOr<FeedBatch> Take(const v1::FeedRequest& request);
 
-  // Whether the first snapshot has begun.  Before, the client has no feed yet:
-  // whether it may have one, its term says.
+  // True once the first snapshot has begun.  Before that the client has no
+  // feed: its term decides whether it may have one.
   bool has_begun() const { return has_snapshot_; }
 
  private:
@@ -45,9 +46,9 @@ class FeedProtocol {
   static absl::Status TakeUsage(const v1::FeedRequest& request,
                                 FeedBatch* batch);
   absl::Status TakeEvent(const v1::FeedEvent& event, FeedBatch* batch);
-  // Tasks are most of all events, and large: one is made where it stays.
+  // Most events are tasks, and these are large, so they are built in place.
   void TakeTask(const v1::FeedEvent& event, FeedBatch* batch) const;
-  // Any other event.  Nothing, where a problem says why.
+  // Any other event.  Nullopt if a problem says why.
   std::optional<FeedEvent> Convert(const v1::FeedEvent& event,
                                    FeedBatch* batch) const;
   static std::optional<FeedEvent> ConvertBudget(const v1::FeedEvent& event,

@@ -45,8 +45,8 @@ grpc::ByteBuffer ToMessage(FeedNews news) {
   return SerializeMessage(*response);
 }
 
-// One call.  Owns itself from the moment that gRPC has it: until OnDone(), and
-// then until the loop has released it.
+// One call.  Once gRPC has it, it owns itself until OnDone(), and then until
+// the loop has released it.
 class FeedReactor final
     : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
       public FeedSession {
@@ -85,8 +85,8 @@ class FeedReactor final
     if (is_for_loop && !loop_.TakeFromFeed(this, *std::move(batch))) {
       End(absl::UnavailableError("the daemon has stopped"));
     }
-    // Not before the loop has it: a write that ends meanwhile would begin the
-    // next read, whose batch could overtake this one.
+    // Only once the loop has it.  Otherwise a write that ends meanwhile would
+    // begin the next read, whose batch could overtake this one.
     const MutexLock lock(mutex_);
     is_reading_ = false;
     Read();
@@ -131,8 +131,8 @@ class FeedReactor final
       is_writing_ = true;
       batches_answered_ = batches;
     }
-    // Nothing else touches the message, or ends the call, before OnWriteDone():
-    // which may run at once, and must not wait for the lock.
+    // Nothing else touches the message, or ends the call, before OnWriteDone().
+    // That may run at once, and must not wait for the lock.
     message_ = ToMessage(std::move(news));
     StartWrite(&message_);
   }
@@ -184,7 +184,7 @@ class FeedReactor final
   Mutex mutex_;
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
-  // Whether the loop asked while a write was under way.
+  // True if the loop asked while a write was under way.
   bool is_awaited_ ABSL_GUARDED_BY(mutex_) = false;
   // Batches that are not answered yet, and those that the message under way
   // answers.
@@ -195,7 +195,7 @@ class FeedReactor final
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// The call of a client that came to a daemon that follows.
+// The call of a client to a daemon that follows.
 class RefusedReactor final
     : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:

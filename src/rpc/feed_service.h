@@ -1,9 +1,9 @@
 // sluice.v1.Feed: the stream of a client that watches a cluster
 // (sluice/v1/feed.proto, docs/api.md).
 //
-// One message is read while the one before is applied, and no more: a client
-// that sends faster than the daemon applies is slowed down by HTTP/2.  What a
-// client does not read piles up as one message of bounded size.
+// Only one message is read while the one before is applied.  So HTTP/2 slows
+// down a client that sends faster than the daemon applies.  What a client does
+// not read is merged into one message of bounded size.
 //
 // Threads: any.
 

@@ -1,9 +1,9 @@
-// Whether this daemon answers, or another one that leads.
+// Decides whether this daemon answers, or leaves that to the one that leads.
 //
-// A daemon that follows answers the scheduling service, feeds and the inspector
-// with UNAVAILABLE.  The message says who leads, and so does the detail for
-// programs: a sluice.v1.NotLeading in a google.rpc.Status, as gRPC's clients
-// look for it (sluice/v1/errors.proto).
+// A follower answers the scheduling service, feeds and the inspector with
+// UNAVAILABLE.  The message says who leads.  So does the detail for programs: a
+// sluice.v1.NotLeading in a google.rpc.Status, where gRPC's clients look for it
+// (sluice/v1/errors.proto).
 //
 // Threads: any.
 
@@ -25,10 +25,10 @@ class Gate {
   void Open() { is_open_ = true; }
   bool is_open() const { return is_open_; }
 
-  // Where they are answered as long as the gate is closed; empty: not known.
+  // Where calls are answered while the gate is closed; empty: not known.
   void SetLeader(std::string address);
 
-  // What calls are refused with while it is closed.
+  // The status of calls while the gate is closed.
   grpc::Status Refusal() const;
 
  private:

@@ -29,10 +29,10 @@ namespace sluice {
 namespace {
 
 constexpr int kJobTaskUidsMax = 1000;
-constexpr size_t kTaskRuleBytes = 512;  // As much of one is shown.
-constexpr int kShownRulesMax = 20;      // Of a kind.
+constexpr size_t kTaskRuleBytes = 512;  // How much of one rule is shown.
+constexpr int kShownRulesMax = 20;      // Of each kind.
 
-// Where a page starts: behind the id that its token names, or at the first.
+// Where a page starts: after the id that its token names, or at the first.
 template <class Map, class Id>
 absl::StatusOr<typename Map::const_iterator> PageStart(const Map& map,
                                                        const std::string& token,
@@ -160,7 +160,7 @@ void FillRules(const PlacementRules& rules, v1::Task* message) {
   ShowTaskRules(stated, message);
 }
 
-// "" where it replaces none.
+// "" if it replaces none.
 std::string ReplacesText(const ClusterState& state, const Task& task) {
   const std::optional<TaskId> former = task.class_key.rules->replaces;
   if (!former.has_value()) return "";
@@ -361,8 +361,8 @@ void CountTask(const Task& task, v1::Job* job) {
   }
 }
 
-// A uid in decimal, or else the id that its feed gave it, or else a name: that
-// of the lowest uid, if of several.
+// Finds a task by its uid in decimal, else by the id that its feed gave it,
+// else by name.  If several have the name, finds the one with the lowest uid.
 const Task* FindTask(const ClusterState& state,
                      const std::string& uid_or_name) {
   const auto is_known = [](const Task* task) {
@@ -372,7 +372,7 @@ const Task* FindTask(const ClusterState& state,
     const Task* task = state.FindTask(TaskId{*uid});
     if (is_known(task)) return task;
   }
-  // Bridges ask by these, and often.
+  // Bridges ask by these ids, and often.
   for (const auto& [id, feed] : state.feeds()) {
     const auto it = feed.tasks.find(uid_or_name);
     if (it == feed.tasks.end()) continue;
@@ -395,7 +395,6 @@ std::string DisplacedText(const CoreView& view, const Task& task) {
                 successor->name, "'");
 }
 
-// Why a task is not waiting for a machine; empty if it is.
 std::string TemplateText(const Task& task, const ClusterState& state) {
   int64_t running = 0;
   int64_t waiting = 0;
@@ -404,18 +403,18 @@ std::string TemplateText(const Task& task, const ClusterState& state) {
     if (made == TaskState::kRunning) ++running;
     if (made == TaskState::kPending) ++waiting;
   }
-  return StrCat("is a template: of the tasks that were made from it, one for ",
-                "each machine that its rules allow, ", running, " run and ",
-                waiting, " wait");
+  return StrCat("is a template that makes one task for each machine that its ",
+                "rules allow; ", running, " of these run and ", waiting,
+                " wait");
 }
 
 std::string HeldText(const Feed& feed) {
   if (feed.is_standby) {
     return StrCat("the client of its feed '", feed.name,
-                  "' stands by: another leads, and has it placed elsewhere");
+                  "' stands by: another client leads, and its daemon decides");
   }
   return StrCat("the client of its feed '", feed.name,
-                "' is not connected, or has not yet stated all there is");
+                "' is not connected, or has not yet stated everything");
 }
 
 std::string NotWaiting(const CoreView& view, const Task& task) {
@@ -423,8 +422,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
     case TaskState::kPending:
       if (task.is_displaced) return DisplacedText(view, task);
       if (task.is_muted) {
-        return "its client has removed another task of the same uid, and knows "
-               "the uid no more until it submits it again";
+        return "its client has removed another task with the same uid, and no "
+               "longer knows the uid until it submits it again";
       }
       if (task.is_stale && task.feed != FeedId()) {
         return HeldText(view.scheduler.state().feeds().at(task.feed));
@@ -438,9 +437,9 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (task.is_template) return TemplateText(task, view.scheduler.state());
       if (!task.runs_on.empty()) {
         return StrCat("runs on '", Shown(task.runs_on),
-                      "', as its client says, which is no machine that has "
-                      "been announced, nor a part of one; it is taken as "
-                      "placed there once it is");
+                      "', as its client says, but no machine or part with that "
+                      "uuid has been announced; it counts as placed there once "
+                      "one is");
       }
       if (task.retry_ms != 0) {
         return RunsAgainText(task, view.scheduler.state(), view.now_ms);
@@ -490,11 +489,11 @@ void FillExplanation(const ClusterState& state, const Explanation& explanation,
   message->set_waiting_cost(explanation.waiting_cost);
 }
 
-// What the clients call 0 where all feeds call the same so.
+// The priority that all feeds' clients call 0; 0 if they differ.
 uint32_t CommonPriorityZero(const ClusterState& state) {
   std::set<uint32_t> zeros;
   for (const auto& [id, feed] : state.feeds()) {
-    // Known since the start of the daemon alone.
+    // Not stored: unknown before the first snapshot since the daemon started.
     if (feed.snapshot > 0) zeros.insert(feed.priority_zero);
   }
   return zeros.size() == 1 ? *zeros.begin() : 0;
@@ -515,7 +514,8 @@ void FillLevels(const ClusterState& state, const RoundStats& stats,
   }
 }
 
-// A cost of 0 is proved as soon as it is worked out.
+// A cost of 0 is proved as soon as it is computed, so without a bound a cost of
+// 0 means that none was computed.
 bool IsCostKnown(const RoundStats& stats) {
   return stats.is_bound_known || stats.cost > PackingCost();
 }
@@ -607,8 +607,8 @@ absl::Status InspectMachines(const CoreView& view,
   PageRoom room(size);
   MachineId last;
   for (; it != state.machines().end(); ++it) {
-    // Gone with nothing of it left: kept only so that its return, or a late
-    // report about it, is understood.
+    // Gone, with nothing left on it.  It is kept only so that its return, or a
+    // late report about it, is understood.
     if (!it->second->is_present && it->second->IsEmpty()) continue;
     if (room.IsFull()) {
       response->set_next_page_token(StrCat(last.value));
@@ -628,9 +628,9 @@ absl::Status InspectTasks(const CoreView& view,
                           v1::ListTasksResponse* response) {
   const ClusterState& state = view.scheduler.state();
   ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
-  // Whether there is room for the task, which is then the page's last.
   PageRoom room(size);
   TaskId last;
+  // Adds the task to the page.  Returns false if the page is full.
   const auto add = [&](const Task& task) {
     if (room.IsFull()) {
       response->set_next_page_token(StrCat(last.value));
@@ -657,8 +657,8 @@ absl::Status InspectTasks(const CoreView& view,
   return absl::OkStatus();
 }
 
-// As far as is known: what its client has removed is forgotten, but that it
-// was.
+// As far as is known: of the tasks that a client removed, only the number is
+// kept.
 v1::Job::State StateOf(const Job& job, const v1::Job& counted) {
   const int64_t ended =
       counted.completed_tasks() + counted.failed_tasks() + job.aborted_count;

@@ -1,4 +1,4 @@
-// From the state to the messages of sluice.v1.Inspector.
+// Converts the state to the messages of sluice.v1.Inspector.
 //
 // Threads: free functions; call them on the core thread (CoreLoop::Read).
 
@@ -16,13 +16,13 @@
 
 namespace sluice {
 
-// What the daemon knows of itself.
+// What the daemon knows about itself.
 struct DaemonInfo {
   std::string version;
   std::string store;  // "memory", or the directory.
   std::vector<std::string> cost_models;
   int64_t ready_us = 0;  // When it became ready, on the monotonic clock.
-  // Says who follows, where several daemons share the store; by any thread.
+  // Says who follows if several daemons share the store.  Thread-safe.
   std::function<void(v1::Replicas*)> replicas = nullptr;
 };
 
@@ -33,11 +33,11 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
 void InspectPolicies(const DaemonInfo& daemon,
                      v1::ListPoliciesResponse* response);
 
-// Pages hold at most kPageSizeMax entries, and as many where no size is asked
-// for; fewer where these take more than kPageBytesMax.  A page goes on behind
-// the last entry of the one before, so entries that come and go between two
-// pages shift nothing. Errors: kInvalidArgument for a negative size, or a token
-// that no page gave.
+// Pages hold at most kPageSizeMax entries, which is also the default, and fewer
+// if these take more than kPageBytesMax.  A page continues after the last entry
+// of the one before, so entries that come and go between two pages shift
+// nothing.
+// Errors: kInvalidArgument for a negative size, or a token that no page gave.
 absl::Status InspectMachines(const CoreView& view,
                              const v1::ListMachinesRequest& request,
                              v1::ListMachinesResponse* response);
@@ -45,9 +45,9 @@ absl::Status InspectTasks(const CoreView& view,
                           const v1::ListTasksRequest& request,
                           v1::ListTasksResponse* response);
 
-// Both walk over all tasks, as there is no index by job or by name: a
-// millisecond of the core thread per hundred thousand tasks.  A task that is
-// asked for by uid, or by the id of its feed, is found at once.
+// Both walk over all tasks, since there is no index by job or by name: this
+// takes a millisecond of the core thread per hundred thousand tasks.  A task is
+// found at once by its uid, or by the id that its feed gave it.
 // Errors: kNotFound.
 absl::Status InspectJob(const CoreView& view, const v1::GetJobRequest& request,
                         v1::Job* response);

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// What tells a budget apart, in the order of the list.
+// What identifies a budget, in the order of the list.
 struct Key {
   std::string_view name = {};
   bool is_of_feed = false;
@@ -31,7 +31,7 @@ Key KeyOf(const Disruptions::Standing& one) {
   return {one.name, false, one.job->uuid};
 }
 
-// "3:web/job 5f1c": the first number says where the name ends.
+// "3:web/job 5f1c": the first number is the length of the name.
 constexpr std::string_view kOfFeed = "/feed ";
 constexpr std::string_view kOfJob = "/job ";
 

@@ -11,8 +11,9 @@
 
 namespace sluice {
 
-// Pages as InspectMachines() has them, by name; of one name those of jobs come
-// first, by uuid, then those of feeds.  A look at each task for every page.
+// Pages as in InspectMachines(), ordered by name.  With the same name, budgets
+// of jobs come first, by uuid, then those of feeds.  Each page looks at every
+// task.
 // Errors: kInvalidArgument for a negative size, or a token that no page gave.
 absl::Status InspectBudgets(const ClusterState& state,
                             const v1::ListBudgetsRequest& request,

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// `names`: of the policies in force, in their order.
+// `names` are those of the policies in force, in their order.
 void FillCosts(const ClusterState& state, std::span<const CostTerms> costs,
                std::span<const std::string> names,
                v1::TaskExplanation* message);

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kNamesMax = 5;  // Of those that stay for one reason.
+constexpr size_t kNamesMax = 5;  // Of tasks that stay for one reason.
 
 std::string_view CodeOf(DrainHold hold) {
   switch (hold) {
@@ -34,7 +34,8 @@ std::string_view CodeOf(DrainHold hold) {
   return "no_machine";
 }
 
-// Another machine has room when others have left that or come to the cluster.
+// True if waiting is enough.  It is not for kNoMachine: other tasks have to
+// leave their machines, or machines have to join.
 bool IsForNow(DrainHold hold) {
   return hold == DrainHold::kNotReached || hold == DrainHold::kBudget;
 }
@@ -48,7 +49,7 @@ std::string NameOf(const Task& task) {
 
 absl::StatusOr<const Machine*> FindMachineNamed(
     const ClusterState& state, const std::string& uuid_or_name) {
-  // Machines need not have names: the empty one is nobody's.
+  // Machines need not have names: an empty one names none.
   if (uuid_or_name.empty()) {
     return absl::InvalidArgumentError("no machine is named");
   }

@@ -1,5 +1,4 @@
-// Machines that an operator wants emptied, as sluice.v1.Inspector tells of
-// them.
+// Machines that an operator drains, as sluice.v1.Inspector shows them.
 //
 // Threads: free functions; call them on the core thread (CoreLoop::Read).
 
@@ -15,13 +14,13 @@
 
 namespace sluice {
 
-// That of the uuid, or else the only one of the name; those that have departed
-// count where no other has the name.  Never null.
-// Errors: kNotFound; kFailedPrecondition where several have the name.
+// The machine with the uuid, or else the only one with the name.  Departed
+// machines count only if no other has the name.  Never null.
+// Errors: kNotFound; kFailedPrecondition if several have the name.
 absl::StatusOr<const Machine*> FindMachineNamed(
     const ClusterState& state, const std::string& uuid_or_name);
 
-// A look at each machine for each class of tasks that runs there.
+// Looks at every machine for each class of tasks that runs on `machine`.
 void InspectDrain(const Scheduler& scheduler, const Machine& machine,
                   v1::Drain* response);
 

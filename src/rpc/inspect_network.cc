@@ -17,12 +17,12 @@ std::string MachineName(MachineId id, const ClusterState& state) {
                             : ShownText(machine->name);
 }
 
-// What the arcs at a node say of it.
+// What the arcs at a node say about it.
 struct Surroundings {
   bool is_fed_by_class = false;
   bool leads_to_machines = false;  // Or to domains of them.
-  // The first machines of the first two groups that arcs lead to, and how many
-  // machines these and all others have.
+  // The first machines of the first two groups that arcs lead to, and the
+  // number of machines in all groups.
   std::vector<MachineId> machines;
   size_t machine_count = 0;
 };
@@ -58,7 +58,7 @@ std::string MachinesText(const Surroundings& node, const ClusterState& state) {
   return StrCat(first, " and ", MachineName(node.machines[1], state));
 }
 
-// As docs/flow-network.md names the nodes of a gang: its classes gather, are
+// The names of a gang's nodes in docs/flow-network.md: its classes gather, are
 // placed as one, and go to machines by class again.
 std::string GateName(const Surroundings& gate) {
   if (gate.is_fed_by_class) return "gather";

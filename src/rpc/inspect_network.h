@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// Names are as of now: what is gone by now has none but its id.  Aggregates
-// are named by the label that policies charge them by, where they have one.
+// Names are current ones; an object that is gone has only its id.  Aggregates
+// are named by the label that policies charge them by, if they have one.
 void InspectNetwork(const ClusterState& state, const NetworkLog& log,
                     std::string_view aggregate_label,
                     v1::RoundNetwork* response);

@@ -15,7 +15,7 @@ int64_t StatedPriority(const ClusterState& state, const Task& task) {
              : priority - state.feeds().at(task.feed).priority_zero;
 }
 
-// Its client's own id.
+// The id that its client gave it.
 template <class Message>
 void SetTask(const Task& task, Message* message) {
   message->set_task(task.feed == FeedId() ? StrCat(task.id.value)

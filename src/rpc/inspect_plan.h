@@ -1,4 +1,4 @@
-// From a plan of the core to the message of sluice.v1.Inspector.
+// Converts a plan of the core to the message of sluice.v1.Inspector.
 //
 // Threads: a free function; call it on the core thread.
 
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// REQUIRES: the plan was made of this state as it is.
+// REQUIRES: the plan was made for this state, which has not changed since.
 void InspectPlan(const ClusterState& state, const RebalancePlan& plan,
                  v1::RebalancePlan* response);
 

@@ -46,7 +46,8 @@ InspectorService::Reactor* InspectorService::Answer(
   return reactor;
 }
 
-// Request and response of a call live until it ends, so `read` may keep them.
+// The request and response of a call live until it ends, so `read` may keep
+// them.
 
 InspectorService::Reactor* InspectorService::GetStatus(
     Context* context, const v1::GetStatusRequest* /*request*/,
@@ -166,7 +167,7 @@ InspectorService::Reactor* InspectorService::DrainMachine(
     v1::Drain* response) {
   Reactor* reactor = nullptr;
   if (!Begin(context, &reactor)) return reactor;
-  // What is to come of it, once it is stored.
+  // Shows what will happen, once the command is stored.
   const auto answer = [this, reactor, response](const std::string& uuid,
                                                 Ack ack) {
     if (ack != Ack::kOk) {

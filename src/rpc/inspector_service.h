@@ -1,6 +1,6 @@
 // sluice.v1.Inspector: what the scheduler knows, page by page.
 //
-// Threads: any; answers are put together on the core thread, between batches.
+// Threads: any; answers are built on the core thread, between batches.
 
 #ifndef SLUICE_RPC_INSPECTOR_SERVICE_H_
 #define SLUICE_RPC_INSPECTOR_SERVICE_H_
@@ -18,8 +18,8 @@ namespace sluice {
 
 class InspectorService final : public v1::Inspector::CallbackService {
  public:
-  // What is referred to must outlive the service; `loop` must run while the
-  // gate is open.
+  // All references must outlive the service; `loop` must run while the gate is
+  // open.
   InspectorService(CoreLoop& loop, const Gate& gate, const Clock& clock,
                    DaemonInfo daemon);
 
@@ -50,8 +50,8 @@ class InspectorService final : public v1::Inspector::CallbackService {
                         v1::ListPoliciesResponse*) override;
 
  private:
-  // Begins the answer to a call.  Ends it, and returns false, if this daemon
-  // follows.
+  // Begins the answer to a call.  If this daemon follows, ends the call and
+  // returns false.
   bool Begin(Context* context, Reactor** reactor) const;
   // Runs `read` on the core thread and ends the call with what it returns.
   Reactor* Answer(Context* context,

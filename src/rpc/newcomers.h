@@ -1,8 +1,8 @@
-// Connections on which a client has asked whether there is a scheduler, and
-// nothing else yet: who schedules next has just begun, and knows of nothing
-// (docs/decisions/0022).
+// Connections on which a client has only asked so far whether there is a
+// scheduler.  A client that calls Schedule next has just begun and knows
+// nothing (docs/decisions/0022).
 //
-// Bounded: of more than so many, some are not told from those that are known.
+// Bounded: beyond kCountMax, an arbitrary one no longer counts as a newcomer.
 //
 // Threads: any.
 
@@ -23,12 +23,12 @@ class Newcomers {
  public:
   static constexpr size_t kCountMax = 1024;
 
-  // `peer` is the other end as gRPC names it, "ipv4:10.0.0.1:37036"; where all
-  // have one name, as on a Unix socket, nobody is a newcomer.
+  // `peer` is the other end as gRPC names it, "ipv4:10.0.0.1:37036".  If all
+  // have the same name, as on a Unix socket, nobody is a newcomer.
   void Add(const std::string& peer);
-  // It has called something else.  Returns whether it was one.
+  // It has called something else.  Returns true if it was a newcomer.
   bool Remove(const std::string& peer);
-  // Without a lock: nearly every call asks.
+  // Takes no lock, since nearly every call asks.
   bool empty() const { return is_empty_; }
 
  private:

@@ -1,4 +1,4 @@
-// Pages of the lists that sluice.v1.Inspector gives.
+// Pages of the lists of sluice.v1.Inspector.
 //
 // Threads: pure functions.
 
@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// The whole text as a decimal number, or nothing.
+// The whole text as a decimal number, or nullopt.
 template <class T>
 std::optional<T> ParseNumber(std::string_view text) {
   T value = 0;
@@ -33,7 +33,7 @@ std::optional<T> ParseNumber(std::string_view text) {
   return value;
 }
 
-// How many entries a page holds for which so many are asked.
+// The number of entries on a page if so many were asked for.
 // Errors: kInvalidArgument for a negative size.
 inline absl::StatusOr<int> PageSize(int32_t asked) {
   if (asked < 0) {
@@ -42,12 +42,12 @@ inline absl::StatusOr<int> PageSize(int32_t asked) {
   return asked == 0 ? kPageSizeMax : std::min<int>(asked, kPageSizeMax);
 }
 
-// What a page still has room for.
+// The room that is left on a page.
 class PageRoom {
  public:
   explicit PageRoom(int entries) : entries_left_(entries) {}
 
-  // An entry more: the first one always.
+  // Never true before the first entry.
   bool IsFull() const { return entries_left_ == 0 || bytes_ >= kPageBytesMax; }
   void Add(const google::protobuf::Message& entry) {
     --entries_left_;
@@ -61,7 +61,7 @@ class PageRoom {
 
 inline absl::Status NoPageToken(std::string_view token) {
   return absl::InvalidArgumentError(
-      StrCat("page_token: ", Quoted(token), " is no token"));
+      StrCat("page_token: ", Quoted(token), " is not a token"));
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
-// Which enum value of the contract answers what, method by method.
+// The enum values of the contract that each method answers with.
 //
-// The bridge that the contract was made for ends itself at any value that it
-// does not expect from a method, so every value of every reply comes from here.
+// The bridge that the contract was made for exits at any value that it does not
+// expect from a method, so every value of every reply comes from here.
 
 #ifndef SLUICE_RPC_REPLY_CODES_H_
 #define SLUICE_RPC_REPLY_CODES_H_
@@ -15,14 +15,14 @@ namespace sluice {
 
 // --replies.
 enum class ReplyMode {
-  // The enums of the contract; a malformed request is answered as if it were
-  // sound, what it names is quarantined, and no call ever fails.
+  // The enums of the contract.  A malformed request is answered as if it were
+  // sound, and what it names is quarantined.  No call ever fails.
   kContract,
-  // As kContract, and what is unknown is answered as if it were known: for a
-  // bridge that knows more than the daemon does.
+  // As kContract, but an unknown task or machine is answered as if it were
+  // known, for a bridge that knows more than the daemon.
   kLenient,
-  // Calls with malformed requests fail and change nothing, and a uid that is
-  // known is refused.
+  // Calls with malformed requests fail and change nothing.  A known uid is
+  // refused.
   kStrict,
 };
 
@@ -35,8 +35,8 @@ struct ReplyCodes {
   Type wrong_state;
   Type malformed;
 
-  // The answer to a command that was applied.  What a malformed request is
-  // about may be unknown only because the request is malformed.
+  // The answer to a command that was applied.  The subject of a malformed
+  // request may be unknown just because the request is malformed.
   constexpr Type For(Ack ack, ReplyMode mode, bool is_malformed) const {
     switch (ack) {
       case Ack::kOk:
@@ -51,8 +51,8 @@ struct ReplyCodes {
   }
 };
 
-// A row whose method cannot have one of the outcomes gives it the code of the
-// nearest one that it can.
+// A method that cannot have one of the outcomes gives it the code of the
+// nearest one that it can have.
 inline constexpr ReplyCodes<firmament::TaskReplyType> kTaskSubmittedCodes = {
     .method = "TaskSubmitted",
     .ok = firmament::TASK_SUBMITTED_OK,
@@ -78,7 +78,7 @@ inline constexpr auto kTaskRemovedCodes =
     TaskCodes("TaskRemoved", firmament::TASK_REMOVED_OK);
 inline constexpr auto kTaskUpdatedCodes =
     TaskCodes("TaskUpdated", firmament::TASK_UPDATED_OK);
-// The contract has no value of its own for samples: 0 says that it went well.
+// The contract has no value for samples: 0 means success.
 inline constexpr auto kAddTaskStatsCodes =
     TaskCodes("AddTaskStats", firmament::TASK_COMPLETED_OK);
 
@@ -102,7 +102,7 @@ inline constexpr auto kNodeUpdatedCodes =
 inline constexpr auto kAddNodeStatsCodes =
     NodeCodes("AddNodeStats", firmament::NODE_ADDED_OK);
 
-// AddTaskInfo can say that it failed, so malformed usage is told as such.
+// AddTaskInfo can say that it failed, so malformed usage is answered that way.
 inline constexpr ReplyCodes<firmament::TaskInfoReplyType> kTaskInfoAddedCodes =
     {.method = "AddTaskInfo",
      .ok = firmament::TASKINFO_SUBMITTED_OK,

@@ -33,8 +33,8 @@ std::string Subject(const MachineSpec& spec) {
                 Printable(spec.name, kShownBytes), "'");
 }
 
-// Whose description makes no sense, or not all of it, and why; all empty if it
-// does.
+// The subject of a description that makes no sense, wholly or in part, and why;
+// empty if it makes sense.
 struct Malformation {
   std::string subject;
   std::string reason;
@@ -58,7 +58,7 @@ Malformation MalformationOf(const Command& command, const Faults& faults) {
           return result;
         } else {
           if (faults.empty()) return {};
-          // What is reported of a task.
+          // A report about a task.
           Malformation result;
           if constexpr (requires { one.task; }) {
             result.subject = StrCat("task ", one.task.value);
@@ -70,8 +70,8 @@ Malformation MalformationOf(const Command& command, const Faults& faults) {
       command);
 }
 
-// A Schedule call: its own reactor, because the loop must know how it ended.
-// Owns itself from the moment that gRPC has it until OnDone().
+// A Schedule call.  It is its own reactor, because the loop must know how it
+// ended.  Once gRPC has it, it owns itself until OnDone().
 class ScheduleReactor final : public grpc::ServerUnaryReactor,
                               public ScheduleCall {
  public:
@@ -108,8 +108,8 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
 
   void OnDone() override {
     const std::unique_ptr<ScheduleReactor> self(this);
-    // Cancelled is what the transport calls every call whose reply it could
-    // not hand over whole.
+    // The transport marks every call as cancelled whose whole reply it could
+    // not hand over.
     if (done_ != nullptr) done_(!context_.IsCancelled());
   }
 
@@ -247,10 +247,10 @@ SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
           ToGrpcStatus(absl::InvalidArgumentError(std::string(kUnparsable))));
       return reactor;
     }
-    // It has no field that could be missed.
+    // It has no field that would be missed.
   }
-  // Who schedules before it has announced anything has just begun, and knows of
-  // nothing yet.
+  // A client that schedules before it has announced anything has just begun,
+  // and knows nothing yet.
   if (NoteCall(*context) && options_.replies != ReplyMode::kStrict) {
     loop_.Submit(BeginAnnouncement(), [](Ack) {});
   }

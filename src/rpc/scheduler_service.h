@@ -1,11 +1,11 @@
 // firmament.FirmamentScheduler: the wire contract, method by method.
 //
 // The methods take the bytes of a request and parse them here (rpc/wire.h).
-// In the reply modes kContract and kLenient no request whatever makes a call
-// fail; what is malformed is counted and logged.
+// In the reply modes kContract and kLenient no request can make a call fail;
+// malformed ones are counted and logged.
 //
-// A contract call is never refused for want of room in the mailbox: how many
-// of them can be under way is bounded by the streams that the transport admits
+// A contract call is never refused for lack of room in the mailbox: the number
+// of concurrent calls is bounded by the streams that the transport admits
 // (server/server.cc).  In kStrict mode a full mailbox is RESOURCE_EXHAUSTED.
 //
 // Threads: any; calls are answered on the core thread.
@@ -63,8 +63,8 @@ class SchedulerService final : public RawSchedulerService {
   struct Options {
     ReplyMode replies = ReplyMode::kContract;
     MessageDefaults defaults = {};
-    // Whether the bandwidth that tasks ask for by its fields counts: only the
-    // policy for it heeds that, as in Firmament.
+    // True if the bandwidth counts that tasks ask for by its fields.  As in
+    // Firmament, only the policy for bandwidth heeds it.
     bool heeds_bandwidth = false;
   };
 
@@ -98,19 +98,19 @@ class SchedulerService final : public RawSchedulerService {
   Reactor* AddTaskInfo(Context*, const Bytes*, Bytes*) override;
 
  private:
-  // A call on its way: where its answer goes.
+  // Where the answer to a call goes.
   struct Call {
     Reactor* reactor;
     Bytes* response;
   };
 
   // Parses a Request, converts it to a command with `convert`, submits that,
-  // and answers with the row of `codes` that the outcome has.  `convert` notes
+  // and answers with the value in `codes` for the outcome.  `convert` notes
   // what it cannot understand in its second argument.
   template <class Request, class Response, class Codes, class Convert>
   Reactor* Serve(Context* context, const Bytes* request, Bytes* response,
                  const Codes& codes, Convert convert);
-  // The part of Serve() behind the conversion.
+  // The part of Serve() after the conversion.
   template <class Response, class Codes>
   void Submit(Call call, const Codes& codes, Command&& command,
               const Faults& faults);
@@ -122,7 +122,7 @@ class SchedulerService final : public RawSchedulerService {
   // else null.
   Reactor* Refuse(Context* context, const Bytes& request) const;
 
-  // Of all calls but Check.  Returns whether the client had called nothing but
+  // Call for all methods but Check.  Returns true if the client had called only
   // Check on its connection before.
   bool NoteCall(const Context& context) {
     return !newcomers_.empty() && newcomers_.Remove(context.peer());

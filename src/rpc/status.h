@@ -1,4 +1,4 @@
-// From our errors to those of gRPC.  The codes are numbered alike.
+// Converts our errors to those of gRPC.  The codes have the same numbers.
 
 #ifndef SLUICE_RPC_STATUS_H_
 #define SLUICE_RPC_STATUS_H_

@@ -1,7 +1,7 @@
-// Messages to and from the bytes of a call.
+// Converts messages to and from the bytes of a call.
 //
-// The services parse for themselves, because a request that gRPC cannot parse
-// is answered by gRPC, with a status that ends the clients of the contract.
+// The services parse requests themselves.  If gRPC cannot parse one, it answers
+// with a status that makes the clients of the contract exit.
 //
 // Threads: free functions without state.
 
@@ -14,8 +14,8 @@
 namespace sluice {
 
 // Parses `bytes`, nested at most kMessageDepthMax deep, into `message`, which
-// is empty.  Returns false, `message` being of no use then, if they are no
-// such message.
+// is empty.  Returns false if they are not such a message; `message` is then
+// unusable.
 bool ParseMessage(const grpc::ByteBuffer& bytes,
                   google::protobuf::MessageLite* message);
 

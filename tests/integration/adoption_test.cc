@@ -53,8 +53,8 @@ TEST_F(AdoptionOverGrpc, WhatWaitsForItsNodeIsExplainedAndKept) {
   client_->AddNode(NodeMessage("other"));
   client_->Submit(RunningMessage(1, {.cpu = 400}, "m"));
   const std::string reason =
-      "runs on 'm', as its client says, which is no machine that has been "
-      "announced";
+      "runs on 'm', as its client says, but no machine or part with that uuid "
+      "has been announced";
   EXPECT_THAT(client_->ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_->Explain(1).summary(), HasSubstr(reason));
   Start();

@@ -122,7 +122,7 @@ TEST_F(DocumentsOverGrpc, AGroupWithoutAGangIsQuarantined) {
   task.mutable_job_descriptor()->set_gang_group("shop");
   client_->Submit(task);
   EXPECT_THAT(Explained(1),
-              HasSubstr("gang_group: without is_gang_scheduling_job"));
+              HasSubstr("gang_group: requires is_gang_scheduling_job"));
 }
 
 // ---------------------------------------------------------------------------

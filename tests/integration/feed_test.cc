@@ -305,7 +305,7 @@ const BreachCase kBreaches[] = {
        request.set_feed("other");
        feed->Send(request);
      },
-     "feed: 'other', and this call is of 'shop'"},
+     "feed: 'other', but this call is for 'shop'"},
     {"Gap",
      [](FeedClient* feed) {
        feed->BeginSnapshot();
@@ -339,7 +339,7 @@ const BreachCase kBreaches[] = {
        request.set_deltas_received(9);
        feed->Send(request);
      },
-     "deltas_received: 9, and none beyond 0 was sent"},
+     "deltas_received: 9, but none was sent"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Feed, FeedBreach, testing::ValuesIn(kBreaches),

@@ -229,7 +229,7 @@ struct BadBudget {
 
 const std::vector<BadBudget>& BadBudgets() {
   const std::string no_number =
-      "' is neither a number nor a part such as '40%'";
+      "' is neither a number nor a percentage such as '40%'";
   static const std::vector<BadBudget> budgets = {
       {Budget("1", "1"), "min_available and max_unavailable: both are stated"},
       {Budget("", ""), "neither min_available nor max_unavailable is stated"},

@@ -120,8 +120,9 @@ TEST(PreemptionOverGrpc, HoldsNothingBackForABudgetThatMakesNoSense) {
   EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PREEMPT 1 " + PuOf("n")));
   daemon.Signal(SIGTERM);
   daemon.AwaitEnd();
-  EXPECT_THAT(daemon.log(), HasSubstr("disruption_budget: min_available: "
-                                      "'all' is neither a number nor a part"));
+  EXPECT_THAT(daemon.log(),
+              HasSubstr("disruption_budget: min_available: "
+                        "'all' is neither a number nor a percentage"));
 }
 
 TEST(PreemptionOverGrpc, StopsNobodyForATaskThatDisplacesNobody) {

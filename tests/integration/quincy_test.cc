@@ -88,7 +88,7 @@ TEST_F(QuincyOverGrpc, NamesALocationThatMakesNoSense) {
   client_.Submit(TaskThatReads(1, kGib, "/rack"));
   EXPECT_THAT(PlacesOf(client_.Schedule()), IsEmpty());
   EXPECT_THAT(client_.Explain(1).summary(),
-              HasSubstr("location '/rack' is no /RACK/MACHINE"));
+              HasSubstr("location '/rack' is not /RACK/MACHINE"));
   client_.Submit(TaskThatReads(2, kGib, "nobody"));
   EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u)
       << "it is far from its data wherever it goes";

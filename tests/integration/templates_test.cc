@@ -53,8 +53,8 @@ TEST_F(TemplatesOverGrpc, MakeATaskForEachNodeAsItJoins) {
   const uint64_t on_m = first.at("m-pu");
   EXPECT_EQ(client_->Explain(1).task().state(), v1::Task::TEMPLATE);
   EXPECT_THAT(client_->Explain(1).summary(),
-              StartsWith("is a template: of the tasks that were made from it, "
-                         "one for each machine that its rules allow, 1 run"));
+              StartsWith("is a template that makes one task for each machine "
+                         "that its rules allow; 1 of these run"));
   EXPECT_EQ(client_->Explain(on_m).task().name(), "ns/agent-m");
 
   Start();  // It remembers which is whose.
@@ -90,7 +90,7 @@ TEST_F(TemplatesOverGrpc, AreNoPartOfAGang) {
   client_->Submit(TemplateMessage(1, {.cpu = 100, .gang_minimum = 1}));
   EXPECT_THAT(client_->ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_->Explain(1).summary(),
-              HasSubstr("global: a template is no part of a gang"));
+              HasSubstr("global: a template cannot be part of a gang"));
 }
 
 TEST_F(TemplatesOverGrpc, WithoutARequestTakeAPlaceEach) {

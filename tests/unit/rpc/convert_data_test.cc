@@ -72,7 +72,7 @@ TEST_F(ConvertDataTest, NamesWhatMakesNoSense) {
     task_.Clear();
     Add("x", 1, location);
     EXPECT_EQ(Fault(), std::string("dependencies: location '") + location +
-                           "' is no /RACK/MACHINE");
+                           "' is not /RACK/MACHINE");
   }
   task_.Clear();
   Add("x", 1, std::string(5000, 'm'));

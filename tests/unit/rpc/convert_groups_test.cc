@@ -35,7 +35,8 @@ TEST(ConvertGroups, RefuseAGroupThatIsNoGang) {
   firmament::TaskDescription description = Description();
   firmament::JobDescriptor* job = description.mutable_job_descriptor();
   job->set_gang_group("shop");
-  EXPECT_EQ(FaultOf(description), "gang_group: without is_gang_scheduling_job");
+  EXPECT_EQ(FaultOf(description),
+            "gang_group: requires is_gang_scheduling_job");
   job->set_is_gang_scheduling_job(true);
   EXPECT_EQ(FaultOf(description), "");
   Faults faults;
@@ -46,7 +47,8 @@ TEST(ConvertGroups, RefuseAGroupThatIsNoGang) {
   description.mutable_task_descriptor()->set_global(
       firmament::TaskDescriptor::EVERYWHERE_AT_ONCE);
   EXPECT_EQ(FaultOf(description),
-            "gang_group: a task on every machine is no gang of several jobs");
+            "gang_group: a task on every machine cannot be in a gang of "
+            "several jobs");
 }
 
 TEST(ConvertGroups, HaveOneAlternativeOfAJobRun) {

@@ -261,7 +261,7 @@ TEST(ConvertPeers, ReadMinimums) {
                   .minimums,
               IsEmpty());
   EXPECT_EQ(faults.Text(),
-            "domain_minimums: the selector does not mean the task itself");
+            "domain_minimums: the selector does not select the task itself");
 }
 
 TEST(ConvertPeers, BoundsOfEveryJobAreForTasksThatStateNone) {
@@ -319,7 +319,7 @@ TEST(ConvertPeers, ReadMaximumsAsSpreadsThatRiseFromNothing) {
                   .spread,
               IsEmpty());
   EXPECT_EQ(faults.Text(),
-            "domain_maximums: the selector does not mean the task itself");
+            "domain_maximums: the selector does not select the task itself");
 }
 
 // ---------------------------------------------------------------------------

@@ -182,9 +182,10 @@ TEST(ConvertRules, MakeWhatMakesNoSenseHoldNowhere) {
       {Expression(R"(key: "k" operator: "Gt" values: "1" values: "1")"),
        "operator 'Gt' with 2 values, not one"},
       {Expression(R"(key: "k" operator: "Lt" values: "1.5")"),
-       "operator 'Lt' with '1.5', which is no 64-bit integer"},
+       "operator 'Lt' with '1.5', which is not a 64-bit integer"},
       {Expression(R"(key: "k" operator: "Lt" values: "9223372036854775808")"),
-       "operator 'Lt' with '9223372036854775808', which is no 64-bit integer"},
+       "operator 'Lt' with '9223372036854775808', which is not a 64-bit "
+       "integer"},
       {Field(R"(key: "k" operator: "In" values: "n1")"),
        "the only field is metadata.name"},
       {Field(R"(key: "metadata.name" operator: "Exists")"),

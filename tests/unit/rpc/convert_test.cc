@@ -263,7 +263,7 @@ TEST(ConvertTask, TellsWhatIsWrongWithWhatBecomesOfTasksThatFail) {
     std::string fault;
   };
   const std::string for_requeue =
-      "failures_max and backoff_seconds: are for on_failure REQUEUE alone";
+      "failures_max and backoff_seconds: require on_failure REQUEUE";
   for (const auto& [on_failure, failures_max, backoff_seconds, fault] :
        std::vector<Row>{
            {9, 0, 0, "on_failure: 9 is unknown"},
@@ -355,7 +355,7 @@ const std::vector<TaskFault>& TaskFaults() {
          request(task)->set_net_rx_bw(5);
          extended("net-rx-kb", 5)(task);
        },
-       "extended resource 'net-rx-kb': is stated by its field, too"},
+       "extended resource 'net-rx-kb': is also stated by its field"},
       {"ExtendedNegative", extended("gpu", -1), "extended resource 'gpu': -1"},
       {"ExtendedTooLarge", extended("gpu", kAmountMax + 1),
        "extended resource 'gpu': more than"},
@@ -710,12 +710,12 @@ const std::vector<MachineFault>& MachineFaults() {
        [](auto* tree) {
          tree->mutable_children(1)->mutable_resource_desc()->set_uuid("pu0");
        },
-       "uuid 'pu0' is twice in the tree"},
+       "uuid 'pu0' appears twice in the tree"},
       {"UuidOfTheMachine",
        [](auto* tree) {
          tree->mutable_children(1)->mutable_resource_desc()->set_uuid("m");
        },
-       "uuid 'm' is twice in the tree"},
+       "uuid 'm' appears twice in the tree"},
       {"UnitNan",
        [](auto* tree) {
          tree->mutable_children(1)

@@ -77,10 +77,10 @@ TEST(ConvertUsage, RefusesWhatMakesNoSense) {
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   };
   refused([](auto* stats) { AddCpu(stats, 1, std::nan("")); },
-          "cpu_utilization: nan is no fraction from 0 to 10");
+          "cpu_utilization: nan is not a fraction from 0 to 10");
   refused([](auto* stats) { AddCpu(stats, 1, -0.5); }, "cpu_utilization");
   refused([](auto* stats) { stats->set_mem_utilization(55); },
-          "mem_utilization: 55 is no fraction");
+          "mem_utilization: 55 is not a fraction");
   refused(
       [](auto* stats) {
         stats->set_mem_utilization(std::numeric_limits<double>::infinity());
@@ -152,7 +152,8 @@ TEST(ConvertFinalReport, TakesWhatMakesNoSenseForNone) {
   refused(Reported(6, 5, 0), "final_report: finish_time: before start_time");
   refused(Reported(kLast, 1, 0), "finish_time: before start_time");
   refused(Reported(1, kLast, 0), "s after start_time");
-  refused(Reported(5, 6, -1), "final_report: runtime: -1 is no time from 0 to");
+  refused(Reported(5, 6, -1),
+          "final_report: runtime: -1 is not a time from 0 to");
   refused(Reported(0, 0, std::nan("")), "runtime: nan");
   refused(Reported(0, 0, kNever), "runtime: inf");
   refused(Reported(0, 0, -kNever), "runtime: -inf");

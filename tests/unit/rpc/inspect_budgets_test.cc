@@ -127,9 +127,9 @@ TEST_F(InspectBudgetsTest, RefusesSizesAndTokensThatAreNone) {
   for (const char* token : {"x", ":", "-1:a/job b", "9:web/job b", "3:web",
                             "3:web/pod b", "3web/job b"}) {
     request.set_page_token(token);
-    EXPECT_THAT(
-        InspectBudgets(cluster_.state(), request, &response),
-        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no token")))
+    EXPECT_THAT(InspectBudgets(cluster_.state(), request, &response),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("is not a token")))
         << token;
   }
 }

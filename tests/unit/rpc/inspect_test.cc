@@ -329,9 +329,9 @@ TEST_F(InspectTest, BoundsAPageAndRefusesSizesAndTokensThatAreNone) {
   request.set_page_size(0);
   for (const char* token : {"x", "-1", "1x", "99999999999999999999"}) {
     request.set_page_token(token);
-    EXPECT_THAT(
-        InspectTasks(view(), request, &response),
-        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no token")));
+    EXPECT_THAT(InspectTasks(view(), request, &response),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("is not a token")));
   }
 }
 
