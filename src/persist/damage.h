@@ -1,4 +1,4 @@
-// What is wrong with records of a store: kDataLoss.
+// Errors for damaged records of a store: kDataLoss.
 //
 // Threads: pure functions.
 
@@ -21,8 +21,8 @@ inline absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(std::string(what));
 }
 
-// `what` is a plural.  Two neighbors for which `is_wrong` holds are not
-// ascending.  By default an item that comes twice is wrong, too.
+// `what` is a plural.  Neighbors for which `is_wrong` holds are out of order.
+// By default an item that occurs twice is wrong, too.
 template <class Items, class Projection = std::identity,
           class Wrong = std::ranges::greater_equal>
 absl::Status CheckAscending(std::string_view what, const Items& items,
@@ -30,17 +30,17 @@ absl::Status CheckAscending(std::string_view what, const Items& items,
   if (std::ranges::adjacent_find(items, is_wrong, projection) == items.end()) {
     return absl::OkStatus();
   }
-  return Damaged(StrCat(what, " of it are out of order"));
+  return Damaged(StrCat("its ", what, " are out of order"));
 }
 
-// Reads `record` (messages/fields.h); `what` says what it is one of.
+// Reads `record` (messages/fields.h).  `what` names it in errors.
 template <class Record>
 absl::Status DecodeFields(std::string_view what,
                           const google::protobuf::Message& stored,
                           Record* record) {
   const std::string fault = ReadFields(stored, ListsAre::kInOrder, record);
   if (fault.empty()) return absl::OkStatus();
-  return Damaged(StrCat(what, " of it: ", fault));
+  return Damaged(StrCat("its ", what, ": ", fault));
 }
 
 }  // namespace sluice

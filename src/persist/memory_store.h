@@ -1,7 +1,7 @@
 // A store that ends with the process: for a daemon without a data directory,
 // and for tests.
 //
-// Threads: as every store, one call at a time.
+// Threads: one call at a time, like every store.
 
 #ifndef SLUICE_PERSIST_MEMORY_STORE_H_
 #define SLUICE_PERSIST_MEMORY_STORE_H_
@@ -17,7 +17,7 @@ namespace sluice {
 
 class MemoryStore final : public Store {
  public:
-  // Never fails; the durabilities are alike.
+  // Never fails, and ignores the durability.
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
   absl::Status Scan(std::string_view prefix, Visitor visit) const override;
   std::string description() const override { return "memory"; }

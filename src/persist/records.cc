@@ -32,8 +32,8 @@ std::string Key(RecordKind kind, Rep id) {
   return key;
 }
 
-// Turns objects of the state into messages.  A message is used again for the
-// next object of its kind, with the memory that it has.
+// Turns objects of the state into messages.  A message is reused, with its
+// memory, for the next object of its kind.
 class Encoder {
  public:
   explicit Encoder(const ClusterState& state) : state_(state) {}
@@ -70,7 +70,7 @@ class Encoder {
   v1::StoredJob job_;
   v1::StoredMachine machine_;
   v1::StoredDelta delta_;
-  // By id, those of the last tasks: many have the same.
+  // The rules of recent tasks, by id: many tasks have the same rules.
   absl::flat_hash_map<uint32_t, v1::StoredRules> rules_;
 };
 
@@ -83,7 +83,7 @@ const v1::StoredRules& Encoder::Encode(const PlacementRules& rules) {
 
 const v1::StoredTask& Encoder::Encode(const Task& task) {
   v1::StoredTask& stored = task_;
-  // Clear() would free what describes the task, with all its memory.
+  // Clear() would free the message that describes the task, with its memory.
   std::unique_ptr<v1::StoredTaskSpec> kept(stored.release_spec());
   if (kept == nullptr) kept = std::make_unique<v1::StoredTaskSpec>();
   kept->Clear();
@@ -103,8 +103,8 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   spec->set_binary(task.binary);
   spec->set_preemption_cost(task.preemption_cost);
   spec->set_quarantine_reason(task.quarantine_reason);
-  // Not even empty where they only name an owner: that comes and goes with what
-  // machines avoid, and does not change the record.
+  // Absent, not empty, if they only name an owner.  The owner comes and goes
+  // with what machines avoid, and must not change the record.
   if (task.class_key.rules != &NoRules()) {
     const v1::StoredRules& rules = Encode(*task.class_key.rules);
     if (rules.ByteSizeLong() > 0) *spec->mutable_rules() = rules;
@@ -255,7 +255,7 @@ class Writer {
  public:
   explicit Writer(const ClusterState& state) : encoder_(state) {}
 
-  // It is there from now on as it is, or gone where it is null.
+  // Puts the object as it is now, or deletes it if it is null.
   template <class Record>
   void PutOrDelete(std::string key, const Record* record) {
     if (record == nullptr) {
@@ -272,7 +272,7 @@ class Writer {
   }
 
  private:
-  // So many are sealed together.
+  // How many are sealed together.
   static constexpr size_t kUnsealedMax = 64;
 
   // The messages have no maps, so their bytes follow from their content.
@@ -347,8 +347,8 @@ std::string KeyText(std::string_view key) {
 WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes) {
   if (changes.empty()) return {};
   Writer writer(state);
-  // Always: hardly a change leaves the counters as they were, and the names of
-  // extended resources have no mark of their own.
+  // Always: nearly every change changes the counters, and nothing marks a
+  // change of the names of extended resources.
   writer.PutCounters();
   for (const JobId id : changes.jobs) {
     writer.PutOrDelete(JobKey(id), state.FindJob(id));

@@ -1,10 +1,10 @@
 // The records of the state: one key and one value for each task, job, machine
 // and undelivered delta, and one for the counters.
 //
-// A key is a letter for the kind and the id, big-endian, so that a scan meets
-// the records in the order in which recovery needs them: counters, jobs,
-// machines, tasks, undelivered deltas, each by ascending id.  A value is a
-// message of sluice/v1/store.proto, sealed (persist/sealed_value.h).
+// A key is a letter for the kind, then the id, big-endian.  So a scan meets the
+// records in the order in which recovery needs them: counters, jobs, machines,
+// tasks, undelivered deltas, each by ascending id.  A value is a message of
+// sluice/v1/store.proto, sealed (persist/sealed_value.h).
 //
 // Threads: free functions without state.
 
@@ -21,15 +21,15 @@
 
 namespace sluice {
 
-// What this daemon writes.  It changes with every change that an older daemon
-// would misunderstand.
+// The format that this daemon writes.  It rises with every change that an older
+// daemon would misunderstand.
 inline constexpr uint32_t kRecordFormat = 7;
-// The oldest that it reads.  Format 1 knows no placement rules and no taints,
-// format 2 no rules about other tasks, no labels of namespaces and no time-outs
-// of gangs; their records say the same here.  Before format 4 earlier holders
-// of a uid were loads without a name, before format 5 there were no feeds,
-// before format 6 no disruption budgets, costs of preemption and tasks that
-// displace nobody, and before format 7 no machine was draining.
+// The oldest format that it reads.  Format 1 has no placement rules and no
+// taints; format 2 has no rules about other tasks, labels of namespaces and
+// time-outs of gangs.  Their records mean the same here.  Before format 4,
+// earlier holders of a uid were loads without a name.  There were no feeds
+// before format 5; no disruption budgets, costs of preemption and tasks that
+// displace nobody before format 6; and no draining machines before format 7.
 inline constexpr uint32_t kRecordFormatMin = 1;
 
 // The first byte of a key, ascending in the order of recovery.
@@ -38,7 +38,7 @@ enum class RecordKind : char {
   kJob = 'j',
   kMachine = 'm',
   kTask = 't',
-  kDelta = 'u',  // As long as it is undelivered.
+  kDelta = 'u',  // While it is undelivered.
 };
 
 std::string CountersKey();
@@ -51,9 +51,9 @@ std::string DeltaKey(uint64_t sequence);
 // "0x740000000000000007".
 std::string KeyText(std::string_view key);
 
-// The batch that makes the store hold `state`, given that it holds what `state`
-// was before `changes`: each record in them is put as it is now, or deleted
-// where it is gone.  The same state and changes give the same bytes.
+// The batch that updates a store that holds `state` as it was before `changes`.
+// It puts each record of `changes` as it is now, or deletes it if it is gone.
+// The same state and changes give the same bytes.
 WriteBatch EncodeChanges(const ClusterState& state, const ChangeSet& changes);
 
 }  // namespace sluice

@@ -38,7 +38,7 @@ absl::Status Parse(std::string_view key, std::string_view value,
   ASSIGN_OR_RETURN(const std::string_view bytes, Unseal(key, value));
   if (bytes.size() > INT_MAX ||
       !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::DataLossError("not the message that its key announces");
+    return absl::DataLossError("not a message of the kind in its key");
   }
   return absl::OkStatus();
 }
@@ -49,14 +49,14 @@ absl::StatusOr<LabelPairs> ToPairs(const StoredLabels& stored) {
   for (const v1::StoredLabel& label : stored) {
     RETURN_IF_ERROR(
         ContradictionIf(!pairs.empty() && pairs.back().first > label.key(),
-                        "labels of it are out of order"));
+                        "its labels are out of order"));
     pairs.emplace_back(label.key(), label.value());
   }
   return pairs;
 }
 
-// What a client states does not include the pod that a task is; what is stored
-// does.  (A task that never had a valid description has not even that.)
+// Stored amounts include the task's own pod, but what a client states does not.
+// (A task that never had a valid description does not have even that pod.)
 NamedAmounts WithoutOnePod(NamedAmounts amounts) {
   const auto pods = std::ranges::find(amounts, "pods", [](const auto& amount) {
     return std::string_view(amount.first);
@@ -69,7 +69,7 @@ NamedAmounts WithoutOnePod(NamedAmounts amounts) {
   return amounts;
 }
 
-// The key that a message belongs under.
+// The key under which a message belongs.
 std::string KeyOf(const v1::StoredCounters&) { return CountersKey(); }
 std::string KeyOf(const v1::StoredJob& job) { return JobKey({job.job_id()}); }
 std::string KeyOf(const v1::StoredMachine& machine) {
@@ -100,12 +100,12 @@ class Recovery {
   absl::Status AddMessage(const v1::StoredDelta& stored);
 
   absl::StatusOr<NamedAmounts> ToNamed(const StoredAmounts& stored);
-  // Of formats before 4.
+  // For formats before 4.
   absl::Status AddUnnamedHolders(const v1::StoredTask& stored);
 
   ClusterState& state_;
   std::optional<StateCounters> counters_;
-  // Of two tasks with one sequence the queue would lose one.
+  // The queue would lose one of two tasks with the same sequence.
   absl::flat_hash_set<uint64_t> task_sequences_;
   struct UnnamedHolder {
     TaskId uid;
@@ -113,7 +113,7 @@ class Recovery {
     TaskSpec load;
   };
   std::vector<UnnamedHolder> unnamed_holders_;
-  // The last one of each kind, whose memory the next one takes.
+  // The last one of each kind.  The next one reuses its memory.
   std::tuple<v1::StoredCounters, v1::StoredJob, v1::StoredMachine,
              v1::StoredTask, v1::StoredDelta>
       messages_;
@@ -142,7 +142,7 @@ absl::Status Recovery::AddRecord(std::string_view key, std::string_view value) {
     case RecordKind::kDelta:
       return AddAs<v1::StoredDelta>(key, value);
   }
-  return absl::DataLossError("of no known kind");
+  return absl::DataLossError("its kind is unknown");
 }
 
 template <class Message>
@@ -158,7 +158,7 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
   if (stored.format() < kRecordFormatMin || stored.format() > kRecordFormat) {
     return absl::FailedPreconditionError(
         StrCat("the store has format ", stored.format(),
-               ", this daemon reads formats ", kRecordFormatMin, " to ",
+               ", but this daemon reads formats ", kRecordFormatMin, " to ",
                kRecordFormat));
   }
   counters_ = StateCounters{.next_job_id = stored.next_job_id(),
@@ -175,7 +175,7 @@ absl::Status Recovery::AddMessage(const v1::StoredCounters& stored) {
   for (const v1::StoredFeed& feed : stored.feeds()) {
     RETURN_IF_ERROR(ContradictionIf(
         feed.feed_id() == 0 || feed.feed_id() >= counters_->next_feed_id,
-        "the id of a feed was not dealt yet"));
+        "the id of a feed has not been assigned yet"));
     RETURN_IF_ERROR(state_.RestoreFeed({.id = {feed.feed_id()},
                                         .name = feed.name(),
                                         .term = {.lease = feed.lease(),
@@ -193,11 +193,11 @@ absl::StatusOr<OnFailure> ToOnFailure(const v1::StoredOnFailure& stored) {
   RETURN_IF_ERROR(ContradictionIf(
       stored.action() < static_cast<int>(OnFailure::Action::kUnset) ||
           stored.action() > static_cast<int>(OnFailure::Action::kNever),
-      "what becomes of its tasks that fail is nothing known"));
+      "its action for failed tasks is unknown"));
   RETURN_IF_ERROR(
       ContradictionIf(stored.failures_max() < 0 || stored.backoff_ms() < 0 ||
                           stored.backoff_ms() > kBackoffMaxMs,
-                      "how often its tasks may fail makes no sense"));
+                      "its failure limit or backoff is out of range"));
   return OnFailure{static_cast<OnFailure::Action>(stored.action()),
                    stored.failures_max(), stored.backoff_ms()};
 }
@@ -206,15 +206,15 @@ absl::Status AddRequeue(const v1::StoredTask& stored, Task* task) {
   RETURN_IF_ERROR(ContradictionIf(
       stored.runs_again() < static_cast<int>(RunsAgain::kNo) ||
           stored.runs_again() > static_cast<int>(RunsAgain::kFailed),
-      "it runs again for no reason that is known"));
+      "the reason why it runs again is unknown"));
   RETURN_IF_ERROR(ContradictionIf(
       stored.failures() < 0 ||
           stored.failures() == std::numeric_limits<int32_t>::max(),
-      "nothing fails so often"));
+      "its number of failures is out of range"));
   RETURN_IF_ERROR(ContradictionIf(
       stored.retry_ms() < 0 ||
           (stored.retry_ms() > 0 && task->state != TaskState::kPending),
-      "it waits for a time, and does not wait"));
+      "it has a backoff but is not pending"));
   task->runs_again = static_cast<RunsAgain>(stored.runs_again());
   task->lost_on = {stored.lost_on()};
   task->failures = stored.failures();
@@ -224,17 +224,17 @@ absl::Status AddRequeue(const v1::StoredTask& stored, Task* task) {
 
 absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
   RETURN_IF_ERROR(ContradictionIf(stored.job_id() >= counters_->next_job_id,
-                                  "its id was not dealt yet"));
+                                  "its id has not been assigned yet"));
   RETURN_IF_ERROR(ContradictionIf(stored.gang_timeout_ms() < 0,
                                   "its gang's time-out is negative"));
   RETURN_IF_ERROR(ContradictionIf(stored.completed_count() < 0,
-                                  "less than none of its tasks completed"));
+                                  "its number of completed tasks is negative"));
   RETURN_IF_ERROR(ContradictionIf(stored.aborted_count() < 0,
-                                  "less than none of its tasks were aborted"));
+                                  "its number of aborted tasks is negative"));
   std::optional<DisruptionBudget> budget;
   if (stored.has_budget()) {
-    RETURN_IF_ERROR(DecodeFields("the disruption budget", stored.budget(),
-                                 &budget.emplace()));
+    RETURN_IF_ERROR(
+        DecodeFields("disruption budget", stored.budget(), &budget.emplace()));
   }
   OnFailure on_failure;
   if (stored.has_on_failure()) {
@@ -258,7 +258,7 @@ absl::Status Recovery::AddMessage(const v1::StoredJob& stored) {
 absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   RETURN_IF_ERROR(
       ContradictionIf(stored.machine_id() >= counters_->next_machine_id,
-                      "its id was not dealt yet"));
+                      "its id has not been assigned yet"));
   MachineSpec spec;
   spec.uuid = stored.uuid();
   spec.name = stored.name();
@@ -304,8 +304,9 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
   machine.announcement = stored.announcement();
   machine.feed = {stored.feed_id()};
   if (stored.has_draining_from()) {
-    RETURN_IF_ERROR(ContradictionIf(stored.draining_from() < 0,
-                                    "it drains from less than no task"));
+    RETURN_IF_ERROR(
+        ContradictionIf(stored.draining_from() < 0,
+                        "its task count at drain start is negative"));
     machine.draining_from = stored.draining_from();
   }
   for (const uint64_t uid : stored.claimed()) machine.claimed.insert({uid});
@@ -315,14 +316,14 @@ absl::Status Recovery::AddMessage(const v1::StoredMachine& stored) {
 absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   RETURN_IF_ERROR(
       ContradictionIf(stored.sequence() >= counters_->next_task_sequence,
-                      "its sequence was not dealt yet"));
+                      "its sequence has not been assigned yet"));
   RETURN_IF_ERROR(
       ContradictionIf(!task_sequences_.insert(stored.sequence()).second,
                       "another task has its sequence"));
   RETURN_IF_ERROR(ContradictionIf(
       stored.state() < static_cast<int>(TaskState::kPending) ||
           stored.state() > static_cast<int>(TaskState::kRemoved),
-      "its state is none"));
+      "its state is unknown"));
   RETURN_IF_ERROR(ContradictionIf(stored.expected_removals() < 1,
                                   "no removal of it is expected"));
   Task task;
@@ -346,12 +347,12 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   RETURN_IF_ERROR(ContradictionIf(
       stored.disturbances() < 0 ||
           stored.disturbances() == std::numeric_limits<int32_t>::max(),
-      "nothing is disturbed so often"));
+      "its number of disturbances is out of range"));
   task.disturbances = stored.disturbances();
   RETURN_IF_ERROR(AddRequeue(stored, &task));
   RETURN_IF_ERROR(ContradictionIf(
       !stored.runs_on().empty() && task.state != TaskState::kPending,
-      "it waits for a machine, and does not wait"));
+      "it waits for its machine but is not pending"));
   task.runs_on = stored.runs_on();
   task.is_template = stored.is_template();
   if (stored.has_made_from()) {
@@ -384,11 +385,11 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
 absl::Status Recovery::AddMessage(const v1::StoredDelta& stored) {
   RETURN_IF_ERROR(
       ContradictionIf(stored.sequence() >= counters_->next_delta_sequence,
-                      "its sequence was not dealt yet"));
+                      "its sequence has not been assigned yet"));
   RETURN_IF_ERROR(
       ContradictionIf(stored.type() < static_cast<int>(DeltaType::kPlace) ||
                           stored.type() > static_cast<int>(DeltaType::kMigrate),
-                      "its type is none"));
+                      "its type is unknown"));
   return state_.RestoreDelta({.sequence = stored.sequence(),
                               .task = {stored.task_uid()},
                               .type = static_cast<DeltaType>(stored.type()),
@@ -407,14 +408,14 @@ absl::Status Recovery::Finish() {
   return absl::OkStatus();
 }
 
-// Errors: amounts that no sum can be, and more names than there may be.
+// Errors: kDataLoss for amounts that no sum can have, and for too many names.
 absl::StatusOr<NamedAmounts> Recovery::ToNamed(const StoredAmounts& stored) {
   NamedAmounts amounts;
   amounts.reserve(static_cast<size_t>(stored.size()));
   for (const v1::StoredAmount& amount : stored) {
     RETURN_IF_ERROR(ContradictionIf(
         amount.amount() < 0 || amount.amount() > kAmountSaturated,
-        "an amount of it is out of range"));
+        "one of its amounts is out of range"));
     amounts.emplace_back(amount.resource(), amount.amount());
   }
   const absl::Status status = state_.FromNamed(amounts).status();
@@ -431,7 +432,7 @@ absl::Status Recovery::AddUnnamedHolders(const v1::StoredTask& stored) {
     ASSIGN_OR_RETURN(spec.rules.host_ports, Decode(load.host_ports()));
     unnamed_holders_.push_back({uid, MachineId{load.machine_id()}, spec});
   }
-  // Those that never ran.
+  // Holders that never ran.
   for (int i = stored.shared_loads_size() + 1; i < stored.holder_count(); ++i) {
     unnamed_holders_.push_back({uid, std::nullopt, {}});
   }
@@ -442,7 +443,7 @@ absl::Status Recovery::AddUnnamedHolders(const v1::StoredTask& stored) {
 
 absl::Status Recover(const Store& store, ClusterState* state) {
   Recovery recovery(state);
-  // The empty prefix: what nobody knows must not go unnoticed.
+  // The empty prefix, so that unknown records do not go unnoticed.
   RETURN_IF_ERROR(
       store.Scan("", [&](std::string_view key, std::string_view value) {
         return recovery.Add(key, value);

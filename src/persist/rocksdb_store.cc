@@ -43,7 +43,7 @@ absl::Status ToStatus(const rocksdb::Status& status) {
   return absl::Status(CodeOf(status), status.ToString());
 }
 
-// RocksDB has no code for a lock that is held; the texts are those of its
+// RocksDB has no code for a lock that is held.  The texts come from its
 // PosixFileSystem::LockFile, for another process and for this one.
 bool IsLocked(const rocksdb::Status& status) {
   const std::string text = status.ToString();
@@ -52,8 +52,8 @@ bool IsLocked(const rocksdb::Status& status) {
           text.find("lock hold by current process") != std::string::npos);
 }
 
-// A directory outlives a loss of power only if its parent was synced after it
-// was made; RocksDB takes care of what is inside.
+// A new directory survives a power failure only if its parent is synced
+// afterwards.  RocksDB takes care of what is inside.
 absl::Status SyncDirectory(const std::filesystem::path& directory) {
   const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open");
@@ -77,7 +77,7 @@ absl::Status MakeDirectory(const std::filesystem::path& directory) {
   if (parent.empty()) parent = ".";
   RETURN_IF_ERROR(Annotate(MakeDirectory(parent),
                            StrCat("its parent '", parent.string(), "'")));
-  // Names of tasks and jobs are nobody else's business.
+  // Others must not read the names of tasks and jobs.
   if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, "cannot create it");
   }
@@ -87,15 +87,16 @@ absl::Status MakeDirectory(const std::filesystem::path& directory) {
 rocksdb::Options StoreOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
-  // The default would stop at any damage of the log and silently forget what
-  // was acknowledged after it.
+  // The default would stop at any damage in the log and silently lose what was
+  // acknowledged after it.
   options.wal_recovery_mode =
       rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // A cluster of 100,000 tasks is some 30 MB of records.
   options.write_buffer_size = 16 << 20;
-  // Nothing is read between recovery and the next start, so that keeping the
-  // buffer in order with every write is wasted: it is sorted when it is
-  // written out.  It takes no concurrent writers, and there is one.
+  // Nothing is read between recovery and the next start, so there is no point
+  // in keeping the buffer sorted at every write: it is sorted when it is
+  // written out.  It does not support concurrent writers, but there is only
+  // one.
   options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
   options.allow_concurrent_memtable_write = false;
   options.max_write_buffer_number = 2;
@@ -135,7 +136,7 @@ class RocksDbStore final : public Store {
   RocksDbStore(std::string directory, std::unique_ptr<rocksdb::DB> db)
       : directory_(std::move(directory)), db_(std::move(db)) {}
 
-  // A store that was closed in order survives a loss of power as it is.
+  // A store that was closed properly survives a power failure as it is.
   ~RocksDbStore() override {
     if (!failure_.ok()) return;
     const rocksdb::Status status = db_->FlushWAL(/*sync=*/true);
@@ -144,9 +145,9 @@ class RocksDbStore final : public Store {
   }
 
   absl::Status Write(const WriteBatch& batch, Durability durability) override {
-    // What the log ends with is unknown: only opening it again tells.
+    // It is unknown how the log ends: only opening it again tells.
     if (!failure_.ok()) return failure_;
-    // In one piece of memory, with some bytes for each operation's header.
+    // One allocation, with some bytes for the header of each operation.
     size_t bytes = 32;
     for (const auto& [key, value] : batch.operations()) {
       bytes += key.size() + (value.has_value() ? value->size() : 0) + 12;

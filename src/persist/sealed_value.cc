@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 // A checksum is one long chain of multiplications.  Those of several records
-// are computed in step, since a processor works on so many chains at once.
+// are computed in step, since a processor works on several chains at once.
 constexpr size_t kInStep = 4;
 
 uint64_t Checksum(std::string_view key, std::string_view bytes) {

@@ -1,11 +1,11 @@
 // Where the daemon keeps what it must not forget: byte strings by key, ordered,
 // changed by atomic batches.
 //
-// The store knows nothing of tasks and machines (persist/records.h does) and
-// its interface nothing of where the bytes are: in memory, in a directory, or
+// The store knows nothing about tasks and machines (persist/records.h does).
+// Its interface does not say where the bytes are: in memory, in a directory, or
 // in etcd (etcd/etcd_store.h).
 //
-// Threads: one call at a time; the core thread's, by custom.
+// Threads: one call at a time, usually by the core thread.
 
 #ifndef SLUICE_PERSIST_STORE_H_
 #define SLUICE_PERSIST_STORE_H_
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// Puts and deletes that happen together or not at all, in their order.
+// Puts and deletes that take effect in order, all of them or none.
 class WriteBatch {
  public:
   struct Operation {
@@ -29,11 +29,11 @@ class WriteBatch {
     std::optional<std::string> value;  // Nothing: delete.
   };
 
-  // The key has `value` from now on, whatever it had.
+  // Sets the value of the key, whatever it was.
   void Put(std::string key, std::string value) {
     operations_.push_back({std::move(key), std::move(value)});
   }
-  // The key is gone; no matter whether it was there.
+  // Deletes the key.  It need not exist.
   void Delete(std::string key) {
     operations_.push_back({std::move(key), std::nullopt});
   }
@@ -58,21 +58,21 @@ class Store {
   virtual ~Store() = default;
 
   // Stores the whole batch, or nothing of it.
-  // Errors: the store could not.  It is then not known which of the two holds,
+  // Errors: the store could not.  Then it is unknown which of the two holds,
   // and every later write fails as well until the store is opened again.
   virtual absl::Status Write(const WriteBatch& batch,
                              Durability durability) = 0;
 
   // Calls `visit` for every key that starts with `prefix`, ascending in the
-  // order of unsigned bytes.  `visit` must not call the store; the views it is
-  // given last until it returns.
-  // Errors: those of `visit`, the first of which ends the scan, and kDataLoss,
-  // kUnavailable or kDeadlineExceeded where the store cannot be read.
+  // order of unsigned bytes.  `visit` must not call the store.  Its arguments
+  // are valid until it returns.
+  // Errors: the first one of `visit`, which ends the scan, and kDataLoss,
+  // kUnavailable or kDeadlineExceeded if the store cannot be read.
   virtual absl::Status Scan(std::string_view prefix, Visitor visit) const = 0;
 
   // OK while nobody else may write to it.
-  // Errors: kAborted once somebody may: what was read from it may be old, and
-  // must not be told to anybody any more.
+  // Errors: kAborted once another may.  What was read from it may then be
+  // stale, and must not be told to anybody any more.
   virtual absl::Status CheckHeld() const { return absl::OkStatus(); }
 
   // For people: "memory", the directory, or the address.

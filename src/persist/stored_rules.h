@@ -1,7 +1,7 @@
 // Placement rules, taints and avoided owners as they are stored, and back.
 //
-// Errors are kDataLoss: for what these never are in the state, be it a number
-// out of range, values that an operator cannot have, or a list out of order.
+// Errors are kDataLoss, for what never occurs in the state: a number out of
+// range, values that an operator cannot have, or a list out of order.
 //
 // Threads: pure functions.
 

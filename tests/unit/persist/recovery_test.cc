@@ -562,7 +562,7 @@ TEST(Recovery, BringsBackWhichMachinesAreDraining) {
 TEST_F(DamagedStore, IsRefusedIfItDrainsFromLessThanNoTask) {
   ExpectRefused<v1::StoredMachine>(
       MachineKey({0}), [](auto* machine) { machine->set_draining_from(-1); },
-      "it drains from less than no task");
+      "its task count at drain start is negative");
 }
 
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
@@ -570,7 +570,7 @@ TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", this daemon reads formats 1 to 7"),
+               ", but this daemon reads formats 1 to 7"),
         absl::StatusCode::kFailedPrecondition);
   }
 }
@@ -661,7 +661,8 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
   expect(
       10, [](auto* task) { task->set_pu(-1); }, "processing unit");
   expect(
-      10, [](auto* task) { task->set_sequence(1000); }, "not dealt yet");
+      10, [](auto* task) { task->set_sequence(1000); },
+      "not been assigned yet");
   expect(
       11, [](auto* task) { task->set_sequence(0); }, "another task");
   expect(
@@ -677,7 +678,7 @@ TEST_F(DamagedStore, IsRefusedForTasksThatContradictOthers) {
       [](auto* task) {
         task->mutable_spec()->mutable_rules()->mutable_selectors(0)->set_op(9);
       },
-      "requirements of it: op: 9 is not in 0 to 6");
+      "its requirements: op: 9 is not in 0 to 6");
   expect(
       10,
       [](auto* task) {
@@ -716,13 +717,13 @@ TEST_F(DamagedStore, IsRefusedForMachinesThatContradictOthers) {
       "out of range");
   expect(
       0, [](auto* machine) { machine->mutable_labels()->SwapElements(0, 1); },
-      "labels of it are out of order");
+      "its labels are out of order");
   expect(
       0, [](auto* machine) { machine->mutable_taints(0)->set_effect(9); },
-      "taints of it: effect: 9 is not in 0 to 3");
+      "its taints: effect: 9 is not in 0 to 3");
   expect(
       0, [](auto* machine) { *machine->add_avoids() = machine->avoids(0); },
-      "avoided owners of it are out of order");
+      "its avoided owners are out of order");
   expect(
       0,
       [](auto* machine) {
@@ -758,10 +759,10 @@ TEST_F(DamagedStore, IsRefusedForJobsDeltasAndCountersThatContradictOthers) {
     change(&changed);
     Replace(CountersKey(), changed);
     ClusterState state;
-    EXPECT_THAT(
-        Recover(store_, &state),
-        StatusIs(absl::StatusCode::kDataLoss,
-                 AllOf(HasSubstr(KeyText(key)), HasSubstr("not dealt yet"))));
+    EXPECT_THAT(Recover(store_, &state),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         AllOf(HasSubstr(KeyText(key)),
+                               HasSubstr("not been assigned yet"))));
     Replace(CountersKey(), counters);
   };
   lower([](auto* counters) { counters->set_next_job_id(0); }, JobKey({0}));

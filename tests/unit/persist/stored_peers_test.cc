@@ -81,7 +81,7 @@ TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
       {[=](auto* rules) {
          tasks(rules)->mutable_labels()->mutable_requirements(0)->set_op(7);
        },
-       "terms about tasks of it: tasks: labels: requirements: op: 7 is not in"},
+       "its terms about tasks: tasks: labels: requirements: op: 7 is not in"},
       {[=](auto* rules) {
          tasks(rules)
              ->mutable_namespace_labels()
@@ -91,29 +91,29 @@ TEST(StoredPeers, AreRefusedWhereTheyNeverWere) {
        "namespace_labels: requirements: values: its operator cannot have "
        "these"},
       {[=](auto* rules) { tasks(rules)->add_namespaces("a"); },
-       "terms about tasks of it: tasks: namespaces: out of order"},
+       "its terms about tasks: tasks: namespaces: out of order"},
       {[](auto* rules) { rules->mutable_affinity()->SwapElements(0, 1); },
-       "terms about tasks of it are out of order"},
+       "its terms about tasks are out of order"},
       {[](auto* rules) { rules->add_anti_affinity(); },
-       "terms about tasks of it are out of order"},
+       "its terms about tasks are out of order"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(0); },
-       "preferred terms about tasks of it: weight: is 0"},
+       "its preferred terms about tasks: weight: is 0"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(-101); },
-       "preferred terms about tasks of it: weight: -101 is not in"},
+       "its preferred terms about tasks: weight: -101 is not in"},
       {[](auto* rules) { rules->mutable_preferred_peers(3)->set_weight(101); },
-       "preferred terms about tasks of it: weight: 101 is not in"},
+       "its preferred terms about tasks: weight: 101 is not in"},
       {[](auto* rules) { rules->mutable_preferred_peers(0)->set_weight(50); },
-       "preferred terms about tasks of it are out of order"},
+       "its preferred terms about tasks are out of order"},
       {[](auto* rules) { rules->mutable_spread(0)->set_max_skew(0); },
-       "spread constraints of it: max_skew: 0 is not in 1 to"},
+       "its spread constraints: max_skew: 0 is not in 1 to"},
       {[](auto* rules) { rules->mutable_spread(0)->set_min_domains(-1); },
-       "spread constraints of it: min_domains: -1 is not in 1 to"},
+       "its spread constraints: min_domains: -1 is not in 1 to"},
       {[](auto* rules) { *rules->add_spread() = rules->spread(0); },
-       "spread constraints of it are out of order"},
+       "its spread constraints are out of order"},
       {[](auto* rules) { rules->mutable_minimums(0)->set_at_least(0); },
-       "minimums of it: at_least: 0 is not in 1 to"},
+       "its minimums: at_least: 0 is not in 1 to"},
       {[](auto* rules) { *rules->add_minimums() = rules->minimums(0); },
-       "minimums of it are out of order"}};
+       "its minimums are out of order"}};
   for (const Damage& damage : damages) {
     v1::StoredRules stored = Encode(Everything());
     damage.cause(&stored);

@@ -44,8 +44,8 @@ TEST(StoredRequirements, AreRefusedWhereTheyNeverWere) {
   };
   enum { kIn, kNotIn, kExists, kDoesNotExist, kAbove, kBelow, kInvalid };
   const std::vector<Damage> damages = {
-      {op(0, 7), "requirements of it: op: 7 is not in 0 to 6"},
-      {op(0, -1), "requirements of it: op: -1 is not in 0 to 6"},
+      {op(0, 7), "its requirements: op: 7 is not in 0 to 6"},
+      {op(0, -1), "its requirements: op: -1 is not in 0 to 6"},
       {op(kIn, 2), "values: its operator cannot have these"},
       {op(kExists, 0), "values: its operator cannot have these"},
       {op(kDoesNotExist, 1), "values: its operator cannot have these"},
@@ -55,11 +55,11 @@ TEST(StoredRequirements, AreRefusedWhereTheyNeverWere) {
       {[](auto* list) { list->Mutable(kAbove)->add_values("Z"); },
        "values: its operator cannot have these"},
       {[](auto* list) { list->Mutable(kIn)->add_values("0"); },
-       "requirements of it: values: out of order"},
+       "its requirements: values: out of order"},
       {[](auto* list) { list->SwapElements(0, 1); },
-       "requirements of it are out of order"},
+       "its requirements are out of order"},
       {[](auto* list) { *list->Add() = list->at(kInvalid); },
-       "requirements of it are out of order"}};
+       "its requirements are out of order"}};
   for (const Damage& damage : damages) {
     v1::StoredRules stored = Encode({.selectors = Everything()});
     damage.cause(stored.mutable_selectors());

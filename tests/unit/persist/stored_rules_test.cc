@@ -111,27 +111,27 @@ TEST(StoredRules, AreRefusedWhereTheyNeverWere) {
       {[](auto* rules) {
          rules->mutable_required(1)->mutable_fields(0)->set_op(9);
        },
-       "terms of it: fields: op: 9 is not in 0 to 6"},
+       "its terms: fields: op: 9 is not in 0 to 6"},
       {[](auto* rules) { rules->add_required(); },
-       "terms of it are out of order"},
+       "its terms are out of order"},
       {[](auto* rules) { rules->mutable_preferred(0)->set_weight(0); },
-       "preferred terms of it: weight: 0 is not in 1 to 100"},
+       "its preferred terms: weight: 0 is not in 1 to 100"},
       {[](auto* rules) { rules->mutable_preferred(2)->set_weight(101); },
-       "preferred terms of it: weight: 101 is not in 1 to 100"},
+       "its preferred terms: weight: 101 is not in 1 to 100"},
       {[](auto* rules) { rules->mutable_preferred(2)->set_weight(50); },
-       "preferred terms of it are out of order"},
+       "its preferred terms are out of order"},
       {[](auto* rules) { rules->mutable_tolerations(0)->set_op(3); },
-       "tolerations of it: op: 3 is not in 0 to 2"},
+       "its tolerations: op: 3 is not in 0 to 2"},
       {[](auto* rules) { rules->mutable_tolerations(0)->set_effect(4); },
-       "tolerations of it: effect: 4 is not in 0 to 3"},
+       "its tolerations: effect: 4 is not in 0 to 3"},
       {[](auto* rules) { rules->add_tolerations(); },
-       "tolerations of it are out of order"},
+       "its tolerations are out of order"},
       {[](auto* rules) { rules->mutable_host_ports(0)->set_port(0); },
-       "host ports of it: port: 0 is not in 1 to 65535"},
+       "its host ports: port: 0 is not in 1 to 65535"},
       {[](auto* rules) { rules->mutable_host_ports(1)->set_port(65536); },
-       "host ports of it: port: 65536 is not in 1 to 65535"},
+       "its host ports: port: 65536 is not in 1 to 65535"},
       {[](auto* rules) { rules->mutable_host_ports()->SwapElements(0, 1); },
-       "host ports of it are out of order"},
+       "its host ports are out of order"},
       {[](auto* rules) {
          rules->mutable_rules()
              ->GetReflection()
@@ -152,7 +152,7 @@ TEST(StoredTaints, AreRefusedWhereTheyNeverWere) {
       std::vector<MachineTaint>{{NoExecute("a"), 1}, {NoExecute("b"), 2}});
   stored.SwapElements(0, 1);
   EXPECT_THAT(Decode(stored), StatusIs(absl::StatusCode::kDataLoss,
-                                       "taints of it are out of order"));
+                                       "its taints are out of order"));
   stored.Mutable(0)->set_effect(-1);
   EXPECT_THAT(Decode(stored),
               StatusIs(absl::StatusCode::kDataLoss,
