@@ -1,11 +1,11 @@
-// Admission: which of the waiting work the free capacity should go to.
+// Admission: which waiting tasks should get the free capacity.
 //
-// Where demand exceeds capacity, what is placed first decides what is left
-// waiting.  Admission treats the cluster as one large machine and looks for the
-// tasks whose waiting costs most per unit of what they use: a fractional
-// knapsack in as many dimensions as there are resources (Pisinger and Toth,
-// "Knapsack Problems", 1998, Lagrangian relaxation).  Its capacity is an upper
-// bound of what can be packed, so packing may still refuse some of it.
+// If demand exceeds capacity, the tasks that are placed first decide which ones
+// are left waiting.  Admission treats the cluster as one large machine and
+// picks the tasks with the highest waiting cost per unit of resources: a
+// fractional knapsack with one dimension per resource (Pisinger and Toth,
+// "Knapsack Problems", 1998, Lagrangian relaxation).  The capacity is an upper
+// bound on what can be packed, so packing may still refuse some of it.
 //
 // Threads: a pure function.  Determinism: integers only.
 
@@ -21,15 +21,15 @@
 
 namespace sluice {
 
-// Tasks that ask for the same and whose waiting costs the same.
+// Tasks with the same request and the same waiting cost.
 struct AdmissionGroup {
   Resources request;
-  Cost waiting_cost = 0;  // Of one task.
+  Cost waiting_cost = 0;  // Per task.
   int64_t count = 0;
 };
 
-// Returns how many of each group to admit: the sum of their requests is within
-// `free` in every resource.
+// Returns how many tasks of each group to admit.  The sum of their requests is
+// within `free` in every resource.
 std::vector<int64_t> Admit(std::span<const AdmissionGroup> groups,
                            const Resources& free);
 

@@ -1,25 +1,25 @@
-// Arranges what a round has placed by what its tasks wish of each other.
+// Rearranges what a round has placed by what its tasks prefer of each other.
 //
-// Passes and packings decide how much is placed and on which machines.  They do
-// not see all wishes.  No class tells that a job's tasks would rather be on
-// different machines, and a packing knows nothing of preferred peers, or of
-// spread that may be broken.  So at the end tasks are moved, or exchanged for
-// each other, where that lowers
+// Passes and packings decide how much is placed and on which machines, but they
+// do not see all preferences.  No class says that tasks of a job prefer
+// different machines, and a packing knows nothing of preferred peers or of soft
+// spread constraints.  So tasks are moved or swapped at the end, if that lowers
 //
 //   1. the preference and peer costs of those that move, and then
 //   2. the sibling costs: what it costs that tasks of a job share a machine.
 //
-// Among machines that are as good, the one with the lowest load is taken.  What
-// is placed stays placed.  But something that waits may fit where another task
-// was, so the tiers are to be gone through again.
+// Of equally good machines, the one with the lowest load is taken.  Placed
+// tasks stay placed.  But a waiting task may fit where another task was, so the
+// caller must go through the tiers again.
 //
-// For wishes a local search from which others begin anew (core/wish_search.h,
-// core/wish_restarts.h), for siblings single moves and exchanges of two
-// (core/movable_placements.h: what is moved; core/suitability.h: where to).  A
-// bounded number of turns, and no more than kLooksPerStep looks.
+// Preferences use a local search with restarts (core/wish_search.h,
+// core/wish_restarts.h).  Siblings use single moves and swaps of two tasks
+// (core/movable_placements.h: what is moved; core/suitability.h: where to).
+// The number of turns is bounded, and so is the number of looks
+// (kLooksPerStep).
 //
-// Threads: a free function; confined to the core thread.  Determinism: looks
-// are counted, not time.
+// Threads: a free function; confined to the core thread.  Determinism: the
+// budget counts looks, not time.
 
 #ifndef SLUICE_CORE_ARRANGEMENT_H_
 #define SLUICE_CORE_ARRANGEMENT_H_
@@ -30,8 +30,8 @@
 
 namespace sluice {
 
-// Returns how many tasks it moved; none where rounds are not to do better than
-// their passes.
+// Returns how many tasks it moved: none if rounds are not to improve on their
+// passes.
 int64_t Arrange(RoundContext* context);
 
 }  // namespace sluice

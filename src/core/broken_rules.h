@@ -1,8 +1,8 @@
-// Tasks whose rules must hold as long as they run, and do not any more: a label
-// of the machine has changed, or those are gone that a task must be near
-// (Kubernetes' design calls that requiredDuringExecution).
+// Running tasks whose rules must hold during execution, but no longer do: a
+// label of the machine has changed, or the tasks that they must be near are
+// gone (Kubernetes' design calls that requiredDuringExecution).
 //
-// Such a task is told to leave, and holds its place until it is gone.  Tasks of
+// Such a task is told to leave and keeps its place until it is gone.  Tasks on
 // departed machines are left alone, and count for others as long as they run.
 //
 // Threads: free functions; confined to the core thread.
@@ -19,14 +19,14 @@
 
 namespace sluice {
 
-// Tells those to leave, each once, and returns how many.  A placement that no
-// client knows of is withdrawn instead.  A look at each task, if there are
-// rules that must hold.
+// Tells each such task once to leave, and returns how many were told.  A
+// placement that no client knows of is withdrawn instead.  Looks at each task
+// if there are rules that must hold.
 int64_t EvictWhereRulesBroke(const ConstraintSet& constraints,
                              ClusterState* state);
 
-// What of the rules of a running task that must hold does not: "lacks the label
-// disk=ssd".  Empty where all does.  REQUIRES: the state's peers are in sync.
+// The broken rules of a running task, such as "lacks the label disk=ssd".
+// Empty if none is broken.  REQUIRES: the state's peers are in sync.
 std::string BrokenRulesText(const Task& running, const ClusterState& state,
                             const ConstraintSet& constraints);
 

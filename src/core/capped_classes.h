@@ -1,5 +1,5 @@
-// Classes of a packing of which each domain takes only so many, together: they
-// keep away from each other, or are spread.
+// Packing classes of which each domain takes only a limited number, together:
+// they avoid each other, or are spread.
 //
 // Threads: values.
 
@@ -18,20 +18,21 @@ namespace sluice {
 
 struct CappedClasses {
   const CountedTerm* term = nullptr;
-  // Of a spread constraint in its rules; nothing: they keep away from each
+  // Index of a spread constraint in its rules; nullopt if they avoid each
   // other.
   std::optional<size_t> spread = {};
-  std::vector<size_t> classes = {};  // Of what is to be placed.
-  size_t first_cap = 0;              // That of the first domain.
-  // Of a spread, as things are: whom it counts, and by domain whether it holds
-  // too many, or none count there.  Tasks that run and may be stopped count for
-  // the caps of the other domains, if there are any such.
+  std::vector<size_t> classes = {};  // Those to be placed.
+  size_t first_cap = 0;              // The cap of the first domain.
+  // Of a spread, as things are: whom it counts, and by domain, whether the
+  // domain holds too many or counts no tasks.  `has_running`: some of those
+  // counted run and may be stopped; they count for the caps of the other
+  // domains.
   std::optional<TopologySpread> counts = {};
   std::vector<bool> is_over = {};
   bool has_running = false;
 };
 
-// A task that runs and keeps the classes of a term from its domain.
+// A running task that keeps the classes of a term out of its domain.
 struct DomainKeeper {
   const CountedTerm* term;
   MachineId machine;

@@ -13,11 +13,11 @@
 
 namespace sluice {
 
-// Where tasks depend on tasks, each placement must be legal when it is made,
-// and of those that exclude each other the first is.  So those come first that
-// bring spreads up to their next levels, and of these the ones that are dearer
-// to leave waiting, and then the ones that cost less.  REQUIRES: none has been
-// made since the classes' peers were looked up.
+// If tasks depend on tasks, each placement must be legal when it is made, and
+// of placements that exclude each other the first one wins.  So placements that
+// bring spreads up to their next levels come first.  Among these, the ones with
+// the higher waiting cost come first, then the cheaper ones.  REQUIRES: no
+// placement has been made since the classes' peers were looked up.
 std::vector<Proposal> InCommitOrder(const ClusterState& state,
                                     std::span<const BandClass> classes,
                                     std::vector<Proposal> proposals);

@@ -1,6 +1,5 @@
-// What preferences cost of what a round has placed, and the least that they
-// could: with each task on the kind of machines that it likes best, whether
-// there is room or not.
+// The preference cost of what a round has placed, and its lower bound: each
+// task on the kind of machines it likes best, whether or not there is room.
 //
 // Threads: none; confined to the core thread.
 
@@ -23,7 +22,7 @@ class CostOfPlaced {
   explicit CostOfPlaced(RoundContext& context)
       : state_(context.state), eligibility_(context.eligibility()) {}
 
-  // Faster where tasks with the same rules come together.
+  // Faster if tasks with the same rules come in sequence.
   void Add(const Placement& one) {
     const PlacementRules* rules = one.task->class_key.rules;
     if (rules != rules_) {
@@ -43,7 +42,7 @@ class CostOfPlaced {
 
   Cost now() const { return now_; }
   Cost least() const { return least_; }
-  // Whether any is where it may not be any more.
+  // True if any task is on a machine that its rules no longer allow.
   bool is_any_misplaced() const { return is_any_misplaced_; }
 
  private:

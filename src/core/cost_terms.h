@@ -1,5 +1,5 @@
-// What each policy charges for where a task runs, and for where it would run
-// otherwise, as things are now.
+// What each policy charges for where a task runs, and for the runner-up, as
+// things are now.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -21,11 +21,11 @@ struct CostTerms {
   std::vector<Cost> terms;  // In points, in the order of PolicySet::names().
 };
 
-// Of a task that runs: its machine, and after that the machine that would come
-// next, if any other has room for it.  The terms are those of the task alone,
-// as if it were to be placed beside what runs: rounds decide on many tasks at a
-// time, and may have decided when other things ran.  A look at each machine.
-// REQUIRES: the state's peers are in sync.
+// Of a running task: its machine, then the machine that would come next, if any
+// other has room.  The terms are those of the task alone, as if it were to be
+// placed beside what runs now.  Rounds decide on many tasks at a time, and may
+// have decided when other tasks ran.  Looks at each machine.  REQUIRES: the
+// state's peers are in sync.
 std::vector<CostTerms> FindCostTerms(const Task& task,
                                      const ClusterState& state,
                                      const PolicySet& policies,

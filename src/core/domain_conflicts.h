@@ -1,5 +1,5 @@
-// Tasks of which one in a domain of several machines, such as a zone, keeps
-// others out of it by required anti-affinity, its own or theirs.
+// Tasks that keep others out of a domain of several machines, such as a zone,
+// by required anti-affinity, their own or that of the others.
 //
 // Threads: values; confined to the core thread.
 
@@ -17,12 +17,12 @@
 
 namespace sluice {
 
-// Whether a task of the class could be kept out of a domain of several
+// True if a task of the class could be kept out of a domain of several
 // machines, or keep others out.
 bool IsKeptFromDomains(const ClassKey& key, const PeerTable& peers);
 
-// Whether a rule about such a domain means the class, or is its own, whoever
-// runs.
+// True if a rule about such a domain selects the class, or is its own,
+// whichever tasks run.
 bool ConcernsDomains(const ClassKey& key, const PeerTable& peers);
 
 class DomainConflicts {
@@ -31,13 +31,13 @@ class DomainConflicts {
   explicit DomainConflicts(const PeerTable& peers) : peers_(&peers) {}
 
   bool empty() const { return having_.empty() && meant_.empty(); }
-  // A task that runs on the machine, or is to.
+  // Adds a task that runs on the machine, or is to.
   void Add(const ClassKey& key, MachineId machine);
-  // The same by its required spreads, for those that they mean.
+  // The same for its required spreads and the tasks that they select.
   void AddSpread(const ClassKey& key, MachineId machine);
-  // The highest priority of the tasks that were added and share a domain with
-  // the machine from which one of the two keeps the other; nothing where there
-  // is none.
+  // The highest priority of the added tasks that share a domain with the
+  // machine from which one of the two keeps the other; nullopt if there is
+  // none.
   std::optional<uint32_t> HighestAgainst(const ClassKey& key,
                                          MachineId machine) const;
 
@@ -47,8 +47,8 @@ class DomainConflicts {
       absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, uint32_t>;
 
   const PeerTable* peers_;
-  Table having_;  // Of those that have the term, and
-  Table meant_;   // of those that it means.
+  Table having_;  // Of the tasks that have the term.
+  Table meant_;   // Of the tasks that it selects.
 };
 
 }  // namespace sluice

@@ -1,10 +1,10 @@
-// What of a machine that an operator wants emptied may move, and what holds the
-// rest.
+// Which tasks may leave a machine that an operator wants emptied, and what
+// holds the rest.
 //
-// Nobody is told to leave whom nobody would make a successor of, or whose place
-// is not known to be free elsewhere: now, and for nobody more urgent who waits.
-// A place counts as taken once a successor is to come there, for rules about
-// other tasks and host ports, too.
+// A task is told to leave only if somebody would make its successor, and a
+// place is known to be free elsewhere: now, and not wanted by a more urgent
+// waiting task.  A place counts as taken once a successor is to come there, for
+// host ports and for rules about other tasks, too.
 //
 // Threads: none; confined to the core thread.
 
@@ -29,52 +29,53 @@ namespace sluice {
 enum class DrainHold {
   kForeign,     // Another scheduler placed it.
   kNoOwner,     // Nobody would make a successor.
-  kOfGang,      // Its gang runs with all that it needs, or not at all.
-  kNotReached,  // Its client could not be told, or would not know whom.
+  kOfGang,      // Its gang runs whole, or not at all.
+  kNotReached,  // Its client cannot be told, or would not know it.
   kBudget,
   kNoMachine,  // No other machine may take it and has room.
 };
 
-// Whether it stays for as long as it is what it is.
+// True if the hold lasts as long as the task is what it is.
 bool IsForGood(DrainHold hold);
 
 class Draining {
  public:
-  // A look at each task, if there is any budget.  What is passed must outlive
+  // Looks at each task if there is any budget.  What is passed must outlive
   // this.  REQUIRES: the state's peers are in sync.
   Draining(const ClusterState& state, const ConstraintSet& constraints);
 
-  // Those on the machine that were not told to leave yet, in the order in which
-  // they are to go: the most urgent first, then those that ask for most.
+  // The tasks on the machine that were not told to leave yet, in the order in
+  // which they are to go: the most urgent first, then the largest requests.
   std::vector<const Task*> TasksToMove(const Machine& machine) const;
 
-  // Why a task may not be told to move, wherever that would be to.
+  // Why a task may not be told to move, whatever the target.
   std::optional<DrainHold> HoldOf(const Task& task);
-  // For people; `hold` is why it stays.
+  // For people.  `hold` is why it stays.
   std::string HoldText(const Task& task, DrainHold hold);
 
-  // The lower the better; nothing: not there.
+  // The lower the better; nullopt excludes the machine.
   using Rank = std::optional<std::pair<Cost, Cost>>;
-  // The machine of the least rank that may take the task, null where none may.
-  // A look at each machine.
+  // The machine with the lowest rank that may take the task; null if there is
+  // none.  Looks at each machine.
   const Machine* FindTarget(const Task& task,
                             absl::FunctionRef<Rank(const Machine&)> rank) const;
-  // It was told to move: budgets count it as gone.  REQUIRES: HoldOf()
-  // says nothing.
+  // The task was told to move: budgets count it as gone.  REQUIRES: HoldOf()
+  // returned nothing.
   void NoteMove(const Task& task);
-  // The same for one that would be: its place on the target counts as taken.
+  // The same for a move that is only planned: its place on the target counts as
+  // taken.
   void NoteMoveToCome(const Task& task, MachineId target);
 
  private:
-  // The budget that lets no more go; its index.
+  // Index of the budget that lets no more tasks go.
   std::optional<size_t> ExhaustedBudget(const Task& task);
   Resources RoomOn(const Machine& machine) const;
-  // Whether somebody more urgent waits who might take the room.
+  // True if a more urgent waiting task might take the room.
   bool IsWanted(const ClassKey& key, const Machine& machine) const;
-  // Whether those that would come there get in its way.
+  // True if tasks planned to come there conflict with it.
   bool IsBarred(const ClassKey& key, const Machine& target) const;
 
-  // Somebody would be told to go there.
+  // A task that would be told to go there.
   struct Promise {
     const ClassKey* key = nullptr;
     MachineId machine;
@@ -88,16 +89,16 @@ class Draining {
   absl::flat_hash_map<MachineId, Resources> taken_;  // By those to come.
 };
 
-// What becomes of the tasks on a machine, as things are: for people.
+// What happens to the tasks on a machine, as things are; for people.
 struct DrainReport {
-  int64_t leaving = 0;  // Told to leave, and still there.
-  int64_t movable = 0;  // A round may tell them to move, if the machine drains.
+  int64_t leaving = 0;  // Told to leave, but still there.
+  int64_t movable = 0;  // A round may move them if the machine drains.
   struct Held {
     DrainHold hold = DrainHold::kNoMachine;
     std::string text = {};
     std::vector<const Task*> tasks = {};
   };
-  std::vector<Held> held;  // Those of whom most are first.
+  std::vector<Held> held;  // The largest group first.
 };
 DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
                         const ConstraintSet& constraints);

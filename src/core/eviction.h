@@ -1,14 +1,14 @@
-// Eviction: running tasks leave the machines whose NoExecute taints they do
-// not, or no longer, tolerate.
+// Eviction: running tasks leave machines whose NoExecute taints they do not
+// tolerate, or no longer do.
 //
 // The semantics are those of Kubernetes' taint eviction, which does the same
-// for all pods; --evict_on_no_execute is for clusters without it.  A taint
-// that no toleration matches evicts at once.  One that is tolerated for a time
-// evicts when that is over: of all matching tolerations the shortest counts,
-// and the clock starts when the taint appeared, or when the task was placed if
-// that was later.  The taints of machines that are not ready or unreachable are
-// borne for five minutes by tasks that say nothing of them.  Departed machines
-// are left alone.
+// for all pods; --evict_on_no_execute is for clusters without it.  A taint that
+// no toleration matches evicts at once.  A taint that is tolerated for a time
+// evicts when that time is over.  The shortest of all matching tolerations
+// counts.  The clock starts when the taint appeared, or when the task was
+// placed if that was later.  Tasks without a toleration for them bear the
+// taints of machines that are not ready or unreachable for five minutes.
+// Departed machines are left alone.
 //
 // Threads: none; confined to the core thread.  Time: an argument.
 
@@ -28,8 +28,9 @@ namespace sluice {
 
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// When the task has to leave a machine with the taints of `machine`, in
-// milliseconds since the epoch; in the past where it has to at once, or kNever.
+// When the task must leave a machine with the taints of `machine`, in
+// milliseconds since the epoch.  In the past if it must leave at once; kNever
+// if it may stay.
 int64_t EvictionMs(const Task& task, const Machine& machine);
 
 class Eviction {
@@ -37,11 +38,11 @@ class Eviction {
   // `state` must outlive this.
   explicit Eviction(ClusterState* state) : state_(state) {}
 
-  // Preempts the tasks that have to leave by `now_ms`, each once, and returns
-  // how many.  A placement that no client knows of is withdrawn instead.
+  // Preempts each task that must leave by `now_ms` once, and returns how many.
+  // A placement that no client knows of is withdrawn instead.
   //
-  // Looks only at the machines where something changed or is due, so that a
-  // round costs nothing for the others.
+  // It looks only at machines where something changed or is due, so the others
+  // cost a round nothing.
   int64_t Run(int64_t now_ms);
 
  private:

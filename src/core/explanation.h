@@ -1,10 +1,11 @@
-// Why a task waits, in the manner people know:
+// Why a task waits, in a form that people know:
 //
 //   0/1523 machines: 812 insufficient nvidia.com/gpu, 401 node(s) didn't match
 //   the selector disk=ssd, 310 had the taint dedicated=ml:NoSchedule
 //
-// Each machine is counted under the first constraint that forbids it, for every
-// reason that this constraint has: one that lacks two resources counts twice.
+// Each machine is counted under the first constraint that forbids it, once for
+// every reason of that constraint: a machine that lacks two resources counts
+// twice.
 //
 // Threads: values and a pure function; confined to the core thread.
 
@@ -26,7 +27,7 @@ namespace sluice {
 
 struct Explanation {
   struct Count {
-    std::string code;  // As in Reason; "other" for what is summed up.
+    std::string code;  // As in Reason; "other" for the remainder.
     std::string text;
     int64_t machines = 0;
   };
@@ -37,41 +38,40 @@ struct Explanation {
   std::string summary;
   int64_t machines = 0;  // Usable ones.
   int64_t feasible_machines = 0;
-  // The ten commonest, the commonest first; then all others as one.
+  // The ten most common, in that order; then all others as one.
   std::vector<Count> reasons;
   // At most three: those that lack the least, then the least loaded.
   std::vector<NearMiss> nearest;
   int64_t waiting_cost = 0;
 };
 
-// Asks every constraint about every usable machine: some twenty milliseconds
-// per ten thousand machines.
+// Asks every constraint about every usable machine.  Takes about twenty
+// milliseconds per ten thousand machines.
 Explanation Explain(const Task& task, const ClusterState& state,
                     const PolicySet& policies, const ConstraintSet& constraints,
                     int64_t now_ms);
 
-// Why a task that waits is to run again, and for how long it waits in no queue:
-// "its machine node-1 failed", "failed 2 times of at most 3; waits 20 s more".
-// Empty where it never ran.
+// Why a waiting task is to run again, and how much longer it is kept out of the
+// queue: "its machine node-1 failed", "failed 2 times of at most 3; waits 20 s
+// more".  Empty if it never ran.
 std::string RunsAgainText(const Task& task, const ClusterState& state,
                           int64_t now_ms);
 
 // For people: "at most 1.3 % of what the newest round costs could be saved".
 std::string GapText(const RoundStats& round);
 
-// What of it concerns a task that waits, to be appended to why it does: "; a
-// better round could save at most 12.5 % of what waiting costs on its level".
-// Empty where that is proved to be needed.
+// The part of the gap that concerns a waiting task, to be appended to the
+// reason why it waits: "; a better round could save at most 12.5 % of what
+// waiting costs on its level".  Empty if the waiting is proved to be necessary.
 std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority);
 
-// What kind a task is to those beside it, stated or learned, to be appended.
-// Empty where no policy asks.
+// The kind of a task, stated or learned, as its neighbors see it; to be
+// appended.  Empty if no policy asks.
 std::string KindText(const PlacementRules& rules);
 
-// How a task that runs stands to its machine, to be appended to where it runs,
-// and how good the newest round is, where a policy counts what it prefers: ",
-// 20 weight short of what it prefers; ...".  Empty where it has nothing to
-// prefer.
+// How well its machine suits a running task, and how good the newest round is,
+// if a policy counts preferences; to be appended to where it runs: ", 20 weight
+// short of what it prefers; ...".  Empty if it prefers nothing.
 std::string PlacementText(const Task& task, const Machine& machine,
                           const PolicySet& policies,
                           const RoundStats& newest_round);

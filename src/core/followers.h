@@ -1,18 +1,18 @@
-// Classes that wait for others that wait: where the others should go.
+// Classes that wait for other waiting classes, and where the others should go.
 //
-// A web server that must share its machine with its database, and may run on
-// the public machines only, decides where the database goes, although the
-// database could run anywhere.  Whoever is required so is a *leader*, and who
-// requires it is its *follower*; a follower may have followers again.  As long
-// as a follower has no room where its leaders run, no more leaders than it
-// needs are placed in one pass, and they go
-//   where the follower may run on the same machine: as one with it, so that no
-//   machine takes more of them than it takes together with their followers;
+// Suppose a web server must share its machine with its database and may run
+// only on the public machines.  It decides where the database goes, although
+// the database could run anywhere.  The required class is a *leader*; the class
+// that requires it is its *follower*.  A follower may have followers of its
+// own.  As long as a follower has no room where its leaders run, a pass places
+// no more leaders than it needs, and they go
+//   where the follower may run on the same machine: as one unit with it, so
+//   that no machine takes more of them than it takes with their followers;
 //   where the follower must be in the same domain: to a domain with room for
 //   it.
-// Of several followers those count first that are dearer to leave waiting, and
-// what can go nowhere does not count: no leader waits for want of room for its
-// followers.
+// Of several followers, those with the higher waiting cost count first.  A
+// follower that fits nowhere does not count: no leader waits because its
+// followers have no room.
 //
 // Threads: none; confined to the core thread.  Determinism: classes by waiting
 // cost, then by their keys; domains by index.
@@ -38,18 +38,18 @@ namespace sluice {
 
 class Followers {
  public:
-  // Knows the classes that wait now.  What is passed must outlive this.
+  // Takes the classes that wait now.  What is passed must outlive this.
   // REQUIRES: the state's peers are in sync.
   Followers(const ClusterState& state, const ConstraintSet& constraints,
             uint64_t sequence_end, const WaitingPrices& prices);
 
-  // Whether no class must be near others.
+  // True if no class must be near others.
   bool empty() const { return of_selector_.empty(); }
 
-  // Finds the followers, without room so far, of the classes of a pass.
-  // Returns how they stand to the tasks that run, valid until the next call.
+  // Finds the followers of the classes of a pass that have no room so far.
+  // Returns how they stand to the running tasks, valid until the next call.
   std::vector<const ClassPeers*> Find(std::span<const BandClass> classes);
-  // Has the leaders among the classes go where these followers have room.
+  // Directs the leaders among the classes to where these followers have room.
   // `groups` tell the followers' machines apart.  REQUIRES: the eligibility is
   // refreshed, and Find() was called for the same classes.
   void Guide(std::span<const MachineGroup> groups, Eligibility* eligibility,
@@ -62,10 +62,10 @@ class Followers {
   struct Waiting {
     ClassKey key;
     int64_t missing = 0;  // Of its tasks.
-    Cost cost = 0;        // Of leaving its most urgent waiting.
+    Cost cost = 0;        // Of leaving its most urgent task waiting.
     std::unique_ptr<ClassPeers> peers;
     ClassPeers::Limits limits;
-    std::vector<bool> kinds;  // Of machines, that its rules allow.
+    std::vector<bool> kinds;  // Kinds of machines that its rules allow.
   };
   struct Follower {
     Waiting* waiting = nullptr;
@@ -76,17 +76,17 @@ class Followers {
     bool IsIn(const Machine& machine) const;
   };
   // A group of machines in a pass, or a part of one, and what is free there
-  // when the followers of the leaders before have come.
+  // after the followers of earlier leaders have come.
   struct Space {
     size_t group = 0;
     Resources free;
     int64_t machines = 0;
   };
-  // Where a leader can go, and what it takes along.
+  // Where a leader can go, and what it takes with it.
   struct Guidance {
     std::vector<size_t> groups;
     Resources request;
-    int64_t leaders = 0;  // That the followers need.
+    int64_t leaders = 0;  // How many the followers need.
   };
   struct Leader;
   class Pass;
@@ -94,9 +94,9 @@ class Followers {
   void AddFollowersOf(const ClassKey& leader,
                       const std::vector<const Topology*>& via, int depth,
                       std::vector<Follower>* found);
-  // Null where it has room for all that wait, or nothing waits.
+  // Null if it has room for all that wait, or nothing waits.
   Waiting* FindWaiting(const ClassKey& key);
-  // For how many of `count` there is room where its leaders run.
+  // How many of `count` fit where its leaders run.
   int64_t RoomNow(const ClassKey& key, const ClassPeers& peers,
                   int64_t count) const;
 
@@ -104,13 +104,13 @@ class Followers {
   const ConstraintSet& constraints_;
   const uint64_t sequence_end_;
   const WaitingPrices& prices_;
-  // The classes that require tasks which a selector means.
+  // The classes that require tasks that a selector selects.
   std::map<uint32_t, std::vector<ClassKey>> of_selector_;
-  std::map<ClassKey, int> guided_count_;  // In how many passes.
-  // Of the pass that was looked at last.
+  std::map<ClassKey, int> guided_count_;  // The number of passes.
+  // Of the latest pass.
   std::map<ClassKey, std::unique_ptr<Waiting>> waiting_;
   std::vector<std::vector<Follower>> followers_;  // By class of the pass.
-  std::vector<size_t> guided_;                    // Classes of it.
+  std::vector<size_t> guided_;                    // Classes of that pass.
 };
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What machines hold already, as patterns of a packing problem.
+// What machines already hold, as patterns of a packing problem.
 //
 // Threads: values.
 
@@ -21,17 +21,17 @@ class FormerPlacements {
   // `packing` must outlive this.
   explicit FormerPlacements(const RoundPacking& packing);
 
-  // A task of the class; nothing where the machine takes no part.
+  // Adds a task of the class.  Does nothing if the machine takes no part.
   void Add(MachineId machine, size_t task_class);
-  // All that runs and may be stopped.
+  // Adds all running tasks that may be stopped.
   void AddWhatRuns();
-  // A task of the class; nothing where none was added.
+  // Removes a task of the class.  Does nothing if none was added.
   void Remove(MachineId machine, size_t task_class);
-  // The same as Add() where the machine has room beside what was added, and may
-  // hold it.
+  // Like Add(), but only if the machine may hold the task and has room beside
+  // what was added.
   void AddIfThereIsRoom(MachineId machine, size_t task_class);
 
-  // Machines on which the same stands together.
+  // One pattern per group of machines that hold the same.
   std::vector<Pattern> Patterns() const;
 
  private:

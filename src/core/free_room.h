@@ -1,5 +1,5 @@
-// Who of those that a packing places has room at once, and who has to wait for
-// others to leave: a packing takes no account of that.
+// Which of the tasks that a packing places have room at once, and which must
+// wait for others to leave.  A packing takes no account of that.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -14,14 +14,15 @@
 
 namespace sluice {
 
-// Exchanges tasks of the solution, as far as that costs no more: where a task
-// would wait, and room that is free already would stay free or be taken by a
-// less urgent one, it takes that room, and the less urgent one waits instead.
-// Where nobody else is stopped for the more urgent one, that comes at once even
-// if the other has no place then: whoever it would wait for leaves anyway.
-// Tasks of gangs stay where they are, and so do those with rules about other
-// tasks and ports.  Each machine has a pattern of its own then, in the order of
-// the packing's machines.  `free_now`: what a machine has for whom it places.
+// Swaps tasks of the solution where that costs no more.  Suppose a task would
+// wait, while room that is already free stays free or goes to a less urgent
+// task.  Then it takes that room, and the less urgent one waits instead.  If
+// nobody else is stopped for the more urgent task, it comes at once even if the
+// other then has no place: the tasks it would wait for leave anyway.  Tasks of
+// gangs stay where they are, and so do tasks with ports or rules about other
+// tasks.  Each machine then has a pattern of its own, in the order of the
+// packing's machines.  `free_now`: the room that a machine has now for the
+// tasks to be placed.
 void GiveFreeRoomToUrgent(const RoundPacking& packing,
                           const ClusterState& state,
                           const ConstraintSet& constraints,

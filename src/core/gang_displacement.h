@@ -1,11 +1,11 @@
-// Who would have to be stopped before a gang may start, or have as many tasks
-// again as it needs: the last resort where packings find nobody.
+// Which tasks must be stopped before a gang can start, or reach its minimum
+// again: the last resort if packings find no victims.
 //
-// Its tasks are looked at one after the other (core/displacement.h), as if
-// those before had come and their victims had left: the cheapest place for
-// each.  Where the tasks have to be near each other, that is tried in each
-// domain by itself, too: the first of them would choose the cheapest place
-// rather than one with room for the others.
+// The tasks of the gang are looked at one after the other
+// (core/displacement.h).  Each gets the cheapest place, as if the earlier ones
+// had come and their victims had left.  If the tasks must be near each other,
+// each domain is also tried by itself: otherwise the first task would choose
+// the cheapest place rather than one with room for the others.
 //
 // Threads: a pure function; confined to the core thread.
 
@@ -45,10 +45,9 @@ struct GangSubject {
   const PreemptionOptions& options;
 };
 
-// For as many of the tasks as can come, if these are `minimum` at least.
-// `tasks`: in the order in which they are to be placed.  `first`: the machine
-// to begin with.  REQUIRES: the state's peers are in sync, and the eligibility
-// is fresh.
+// For as many of the tasks as can come; nullopt if these are fewer than
+// `minimum`.  `tasks`: in placement order.  `first`: the machine to begin with.
+// REQUIRES: the state's peers are in sync, and the eligibility is fresh.
 std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
                                             std::span<const Task* const> tasks,
                                             int64_t minimum, size_t first,

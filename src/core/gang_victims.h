@@ -1,5 +1,5 @@
-// The gangs that run and may be stopped for somebody more urgent: down to their
-// minimum task by task, or as a whole.
+// Running gangs that may be stopped for more urgent tasks: task by task down to
+// their minimum, or as a whole.
 //
 // Threads: a pure function; confined to the core thread.
 
@@ -20,17 +20,16 @@
 namespace sluice {
 
 // Each is a class of its own to a packing, and often several.  If there are
-// more, the least urgent and smallest are to go first.
+// more, the least urgent and smallest take part.
 inline constexpr size_t kGangVictimsMax = 50;
 
 struct GangVictim {
-  int64_t minimum = 0;  // That it needs, at most as many as run.
+  int64_t minimum = 0;                  // At most as many as run.
   std::vector<const Task*> tasks = {};  // All that run.
 };
 using GangVictims = absl::btree_map<JobId, GangVictim>;
 
-// One is left out where not all of its running tasks may go, as `may_leave`
-// says.
+// Leaves a gang out unless `may_leave` is true of all its running tasks.
 GangVictims FindGangVictims(const ClusterState& state, const Gangs& gangs,
                             absl::FunctionRef<bool(const Task&)> may_leave);
 

@@ -1,9 +1,9 @@
-// Gangs: jobs of which at least so many tasks run together, or none.
+// Gangs: jobs that run at least a minimum of tasks together, or none.
 //
-// Until it starts a gang is *closed*: its tasks are not placed one by one. From
-// then on it is as any job, but that one of which fewer run than its minimum,
-// and one at least, is *healed* before others are started.  A task that
-// completed has done its part: it counts towards the minimum for good.
+// Until it starts, a gang is *closed*: its tasks are not placed one by one.
+// After that it is like any job, with one exception: if some, but fewer than
+// the minimum, run, the gang is *healed* before others are started.  A
+// completed task has done its part: it counts towards the minimum for good.
 //
 // Threads: none; confined to the core thread.
 
@@ -29,34 +29,35 @@ class Gangs {
   Gangs(ClusterState* state, Eligibility* eligibility, uint64_t sequence_end,
         int64_t now_ms);
 
-  // Of a class: whether it is of a closed gang, or of one to be healed.
+  // True if the class is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
   bool IsHealing(const ClassKey& key) const;
-  // Whether nobody knows of any of its tasks: it may be started, or not.
+  // True if no client knows of any of its tasks: it may still be started, or
+  // not.
   bool MayBeUndone(const ClassKey& key) const;
-  // How many tasks must run together for a class of a gang, beside those that
-  // completed; of several classes that may run on different machines, the most
-  // counts.
+  // How many tasks must run together for a class of a gang, not counting those
+  // that completed.  If it has several classes that may run on different
+  // machines, the highest number counts.
   int64_t MinimumFor(const ClassKey& key) const {
     return MinimumOf(JobOf(key), *key.rules);
   }
 
-  // A closed gang that has enough tasks.
+  // A closed gang with enough tasks.
   struct Waiting {
     JobId job;
     int64_t minimum = 0;
     int64_t submitted_ms = 0;  // Of its oldest task.
     std::vector<ClassKey> classes;
   };
-  // Those whose most urgent tasks have this priority, oldest first.
+  // The gangs whose most urgent tasks have this priority, oldest first.
   // REQUIRES: the eligibility is refreshed.
   std::vector<Waiting> FindWaiting(uint32_t priority) const;
 
-  // Whether as many run as have to.
+  // True if its minimum runs.
   bool IsWhole(const Waiting& gang) const;
 
-  // Takes back what was placed of gangs that did not become whole, as long as
-  // no client knows of it: a round may have ended between two placements.
+  // Withdraws what was placed of gangs that did not become whole, as long as no
+  // client knows of it: a round may have ended between two placements.
   void WithdrawHalves();
 
  private:
@@ -67,11 +68,11 @@ class Gangs {
   ClusterState* state_;
   Eligibility* eligibility_;
   uint64_t sequence_end_;
-  // Gangs that have waited so long that they are gangs no more.
+  // Gangs that have waited so long that they no longer count as gangs.
   std::set<JobId> timed_out_;
 };
 
-// Those with a minimum here, as a packing of the classes has them.
+// The gangs with a minimum here, in terms of a packing of the classes.
 std::vector<PackingGang> PackingGangsOf(
     std::span<const ClassKey> classes,
     const std::map<JobId, int64_t>& minimums);

@@ -1,9 +1,9 @@
-// Which of several machines that are alike a task goes to: the first one on
-// which the fewest tasks of its job are.
+// Chooses one of several equal machines for a task: the first one with the
+// fewest tasks of its job.
 //
-// A pass's network draws such machines as one node.  Most of a job's tasks come
-// to be apart when its flow is dealt out; the arrangement
-// (core/arrangement.h) sees to the others.
+// A pass's network draws such machines as one node.  Dealing out its flow like
+// this separates most of a job's tasks; the arrangement (core/arrangement.h)
+// sees to the others.
 //
 // Threads: none; confined to the core thread.
 
@@ -24,13 +24,13 @@ class JobDealer {
   // `state` must outlive this, and not change meanwhile.
   explicit JobDealer(const ClusterState& state) : state_(state) {}
 
-  // Returns an index, of the machine that a task of the job goes to from now
-  // on. REQUIRES: there are machines.
+  // Returns the index of the machine, and counts the task there from now on.
+  // REQUIRES: there are machines.
   size_t Deal(JobId job, std::span<const MachineId> machines);
 
  private:
   const ClusterState& state_;
-  // How many it has dealt, by job and machine in one number.
+  // How many it has dealt, keyed by job and machine in one number.
   absl::flat_hash_map<uint64_t, int64_t> dealt_;
 };
 

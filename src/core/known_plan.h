@@ -1,4 +1,4 @@
-// The best that is known so far for what waits, where a round packs again.
+// The best plan known so far for what waits, if a round packs again.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -21,23 +21,23 @@ namespace sluice {
 
 struct RoundPacking;
 
-// Tasks that wait, with their machines, once the victims have left these, and
-// tasks that move, with where to.  What became of any meanwhile is for the
-// reader to look at.
+// Waiting tasks with their machines, once the victims have left, and tasks that
+// move, with their targets.  The reader must check what became of each of them
+// meanwhile.
 struct KnownPlan {
   std::vector<std::pair<TaskId, MachineId>> nominated = {};
   std::vector<TaskId> victims = {};
   std::vector<std::pair<TaskId, MachineId>> moves = {};
-  std::set<TaskId> depending = {};  // Of the nominated, on these.
+  std::set<TaskId> depending = {};  // Nominees that depend on moves.
 };
 
-// Of each victim that the packing knows, the machine and the class of the
-// problem.
+// The machine and the class of the problem of each victim that the packing
+// knows.
 std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
     const KnownPlan& plan, const RoundPacking& packing,
     const ClusterState& state);
-// Keeps room for a task again that was nominated.  Returns whether it may wait
-// there: it and the machine may have gone meanwhile, or the room.
+// Reserves room again for a task that was nominated.  Returns whether it may
+// wait there: the task, the machine or the room may be gone.
 bool KeepRoomAgain(TaskId id, MachineId machine, bool is_final,
                    ClusterState* state);
 // How many of each class of the problem are placed, or stay.
@@ -47,12 +47,12 @@ std::vector<int64_t> CountPlaced(const KnownPlan& plan,
 std::vector<int64_t> CountPlaced(std::span<const Pattern> patterns,
                                  const RoundPacking& packing);
 
-// What it costs that the rest waits, or is stopped, where it keeps to budgets.
+// The cost of leaving the rest waiting, or stopped, if it keeps to budgets.
 LevelCosts CostOfRest(std::span<const int64_t> placed,
                       const RoundPacking& packing);
 
-// How many tasks more might be stopped for something that waits if budgets let
-// more than what this plan leaves of their tasks be stopped.
+// How many more tasks might be stopped for waiting ones if budgets allowed more
+// of their tasks to be stopped than this plan leaves.
 int64_t CountHeldBack(std::span<const int64_t> placed,
                       const RoundPacking& packing);
 

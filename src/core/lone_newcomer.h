@@ -1,11 +1,10 @@
-// The task of a class that takes part in a packing by itself, for the packing
-// does not heed the rules of its class: where it may go as things are, and who
-// would have to leave a machine for it.
-//
-// Those are tasks of that machine, as in kube-scheduler: who is stopped on one
-// machine for the sake of another might be stopped for nothing.  But who keeps
-// it out of a domain by anti-affinity is known to a packing on any machine
-// (PackingPeers::NoteLeaving).
+// A task that takes part in a packing alone, since the packing does not heed
+// the rules of its class: where it may go as things are, and which tasks would
+// have to leave a machine for it.
+// Those tasks are on that same machine, as in kube-scheduler: a task stopped on
+// one machine for the sake of another might be stopped for nothing.  But a
+// packing knows, on any machine, the tasks that keep it out of a domain by
+// anti-affinity (PackingPeers::NoteLeaving).
 //
 // Threads: values; confined to the core thread.
 
@@ -35,11 +34,11 @@ class LoneNewcomer {
       : state_(state), key_(key), peers_(state, constraints, key) {}
 
   const ClassKey& key() const { return key_; }
-  // Whether its affinity means such a task.
+  // True if its affinity selects such a task.
   bool Needs(const ClassKey& running) const;
-  // Whether one of the two keeps the other out of its domain of the topology.
+  // True if one of the two keeps the other out of its domain of the topology.
   bool IsKeptOutBy(const ClassKey& running, const Topology& topology) const;
-  // Whether it may be there as things are, or was opened to it.
+  // True if it may be there as things are, or the machine was opened to it.
   bool MayBeOn(const Machine& machine) const {
     return opened_.contains(machine.id) || peers_.Allows(machine);
   }
@@ -48,18 +47,19 @@ class LoneNewcomer {
                       std::span<const Task* const> leavers) const {
     return peers_.AllowsWithout(machine, leavers);
   }
-  // Whom of these that run on the machine its rules, or theirs, keep away from
-  // there, as few as can be: those are spared first that come first.  Nothing
-  // if it is kept away all the same, or nobody stays that it must be near.
-  // `gangs`: those that may leave, of which some do so on other machines, too.
+  // The fewest of these tasks on the machine that must leave because of its
+  // rules or theirs.  The first ones are spared first.  Nullopt if it is kept
+  // away even without all of them, or no task stays that it must be near.
+  // `gangs`: those that may leave, some of whose tasks may be on other
+  // machines.
   std::optional<std::vector<const Task*>> FindInTheWay(
       const Machine& machine, std::span<const Task* const> leavers,
       const GangVictims& gangs) const;
-  // Those who are in the way have to leave before it comes.
+  // The tasks in its way must leave before it comes.
   void Open(MachineId machine) { opened_.insert(machine); }
 
  private:
-  // Whether it may matter to it that the task is there.
+  // True if the presence of the task may matter to it.
   bool Concerns(const Task& task) const;
 
   const ClusterState& state_;

@@ -1,4 +1,4 @@
-// The usable machines of each kind, those with the lowest load cost first.
+// The usable machines of each kind, in ascending order of load cost.
 //
 // Threads: none; confined to the core thread.
 
@@ -27,7 +27,7 @@ class MachinesByLoad {
   using Machines = absl::btree_set<std::pair<Cost, MachineId>>;
   const Machines& OfKind(size_t kind) const { return of_kind_[kind]; }
 
-  // Its load has changed.
+  // Call it when the machine's load has changed.
   void Update(const Machine& machine);
 
  private:

@@ -1,12 +1,12 @@
-// Which running tasks may be moved to another machine, and which of them the
-// same machines suit alike.
+// Which running tasks may be moved to another machine, and which of them suit
+// the same machines equally.
 //
 // A move stops a task, and its successor is placed elsewhere.  So only tasks
-// are moved that say who owns them: nobody would make a successor of the
-// others. Left alone are tasks of gangs, those that listen on ports of their
-// hosts, those that have not run long enough, those with required terms about
-// other tasks or whom such terms of others mean, what stands where it may not
-// any more, and what cannot be stopped (ClusterState::CanPreempt) or no client
+// with an owner are moved: nobody would make a successor of the others.  These
+// are left alone: tasks of gangs, tasks that listen on host ports, tasks that
+// have not run long enough, tasks with required terms about other tasks or
+// selected by such terms, tasks on machines that no longer allow them, and
+// tasks that cannot be stopped (ClusterState::CanPreempt) or that no client
 // knows of yet.
 //
 // Threads: none; confined to the core thread.
@@ -31,22 +31,21 @@ namespace sluice {
 
 class Movability {
  public:
-  // A look at tasks until one was seen of all rules about others.  What is
-  // passed must outlive this.
-  // REQUIRES: the state's peers are in sync.
+  // Looks at tasks until it has seen one for each set of rules about others.
+  // What is passed must outlive this.  REQUIRES: the state's peers are in sync.
   Movability(const ClusterState& state, const ConstraintSet& constraints,
              const MoveOptions& options, int64_t now_ms,
              Eligibility* eligibility);
 
   bool MayMove(const Task& task);
-  // The same for rules that allow the same kinds of machines, and like them
-  // equally.
+  // Equal for rules that allow the same kinds of machines with the same
+  // preferences.
   size_t ShapeOf(const PlacementRules& rules);
 
  private:
-  // Whether no task must be near or far from others because of it.
+  // True if no task must be near or far from others because of it.
   bool IsOnItsOwn(const ClassKey& key) const;
-  // What these require of other tasks.
+  // Adds what these rules require of other tasks.
   void AddRequired(const PlacementRules& rules);
 
   const ClusterState& state_;

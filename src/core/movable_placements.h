@@ -1,6 +1,6 @@
 // The placements of a round that can still be moved, and what follows from
-// where they are: how many of a job share a machine, how the machines are
-// loaded, and how things look to classes that depend on peers.
+// where they are: how many tasks of a job share a machine, the load of the
+// machines, and the view of classes that depend on peers.
 //
 // Threads: none; confined to the core thread.
 
@@ -25,7 +25,7 @@ namespace sluice {
 
 class MovablePlacements {
  public:
-  // Both must outlive this.  What is done is charged to `looks_left`.
+  // Both must outlive this.  Work is charged to `looks_left`.
   MovablePlacements(RoundContext* context, int64_t* looks_left);
 
   size_t size() const { return placements_.size(); }
@@ -36,21 +36,20 @@ class MovablePlacements {
   std::vector<size_t> FindCrowded();
   // Indices, ascending.
   std::vector<size_t> On(MachineId machine);
-  // How many tasks of the job run there; those that are told to leave do not
-  // count.
+  // How many tasks of the job run there, without those told to leave.
   int64_t CountSiblings(JobId job, MachineId machine) {
     --looks_left_;
     return context_.state.FindMachine(machine)->jobs.Of(job);
   }
   const MachinesByLoad& by_load();
-  // From now on it is told of each change; it must outlive this.
+  // Tells `peers` of each change from now on; it must outlive this.
   void Follow(ClassPeers* peers) { peers_.push_back(peers); }
 
-  // Takes a task from its machine, which it still has as its last.
+  // Takes a task from its machine, which stays recorded as its last one.
   void Withdraw(size_t index);
   // REQUIRES: it is withdrawn, and fits.
   void Place(size_t index, MachineId machine);
-  // Keeps what was done, else it is undone at the end.  REQUIRES: all are
+  // Keeps what was done; otherwise the destructor undoes it.  REQUIRES: all are
   // placed.
   void Keep() { context_.Keep(&transaction_); }
 
@@ -62,7 +61,7 @@ class MovablePlacements {
   int64_t& looks_left_;
   Transaction transaction_;
   std::vector<Placement> placements_;
-  // By machine, ascending; empty until it is asked for.
+  // By machine, ascending; filled on first use.
   absl::flat_hash_map<MachineId, absl::InlinedVector<size_t, 4>> on_;
   std::optional<MachinesByLoad> by_load_;
   std::vector<ClassPeers*> peers_;

@@ -1,12 +1,11 @@
-// Decides on a neighborhood: depth first, each task on each machine that takes
-// it or nowhere, until nothing can be better or the budget is spent.
+// Decides on a neighborhood depth first: each task on each machine that takes
+// it, or nowhere, until no better solution can exist or the budget is spent.
 //
-// Better is what leaves less waiting, by waiting cost; among equals, what costs
-// less where it is placed: each task its preferences, and what the machine's
-// load costs as the network charges it, task after task in the order of the
-// search.  So that order makes a difference where requests differ, and none
-// where they are equal.  What tasks are charged for their distance to others is
-// not counted: where it may be anything, only what waits counts.
+// Lower waiting cost is better; among equals, lower placement cost is: each
+// task's preferences, and the machine's load cost as the network charges it,
+// task after task in search order.  So that order makes a difference if
+// requests differ, and none if they are equal.  Charges for the distance to
+// other tasks are not counted: if there may be any, only waiting costs count.
 //
 // Threads: none; confined to the core thread.  Determinism: tasks in the order
 // of the neighborhood; machines by cost, then id.
@@ -20,9 +19,9 @@
 
 namespace sluice {
 
-// Places the tasks in `transaction`, which took back what was placed of them,
-// in a way that is better than before.  Returns whether it found one; else it
-// places nothing.  Looks are charged to the round's budget for searches.
+// Places the tasks in `transaction`, which took back their placements, in a way
+// that is better than before.  Returns whether it found one; if not, it places
+// nothing.  Looks are charged to the round's search budget.
 bool PlaceBetter(const Neighborhood& neighborhood, RoundContext* context,
                  Transaction* transaction);
 

@@ -1,5 +1,5 @@
-// The networks of the newest round that solved any, as they were solved, for
-// people to read.
+// The networks of the newest round that solved any, as solved, for people to
+// read.
 //
 // Threads: none; confined to the core thread.
 
@@ -23,21 +23,21 @@ class NetworkLog {
     FlowProblem problem;
     // Its outcome says whether the pass was solved.
     FlowSolution solution;
-    // Of a flow with gains this one.
+    // Set for a flow with gains.
     std::optional<GeneralizedSolution> with_gains = {};
     std::vector<NodeMeaning> nodes;
-    std::vector<std::string> classes;  // By index: what they are.
+    std::vector<std::string> classes;  // Descriptions, by index.
   };
 
-  // Keeps at most so many arcs and cost segments; 0: nothing.
+  // Keeps at most `arcs_max` arcs and cost segments; 0 keeps nothing.
   explicit NetworkLog(int64_t arcs_max) : arcs_max_(arcs_max) {}
 
-  // Whether the next pass of the round can be kept.  If not, it is counted.
-  // Forgets the round before.
+  // True if the next pass of the round can be kept; if not, it is counted as
+  // left out.  Forgets the round before.
   bool HasRoomFor(const FlowProblem& problem, uint64_t round);
   void Open(const FlowProblem& problem, std::vector<NodeMeaning> nodes,
             std::vector<std::string> classes);
-  // Of the pass that is open, if one is.
+  // Records the solution of the open pass, if any.
   void Close(const FlowSolution& solution);
   void Close(const GeneralizedSolution& solution);
 
@@ -50,8 +50,8 @@ class NetworkLog {
   const int64_t arcs_max_;
   uint64_t round_ = 0;
   std::vector<Pass> passes_;
-  int64_t arcs_ = 0;      // And segments, of these.
-  int64_t left_out_ = 0;  // Passes that there was no room for.
+  int64_t arcs_ = 0;      // Arcs and segments of these.
+  int64_t left_out_ = 0;  // Passes that did not fit.
   bool is_open_ = false;
 };
 

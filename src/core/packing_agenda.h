@@ -1,12 +1,12 @@
-// What the packings of a round are about, one after the other:
+// What the packings of a round are about, in order:
 //
-// First come the tasks that displace nobody, if there are any, without what
-// runs.  In a large cluster a part of the machines is next, for moves alone
-// (core/packing_part.h).  Then all that waits is packed, with what runs, and
-// once more where gangs were started since.  All is packed again where what it
-// came to cannot be carried out: with fewer moves of what budgets mean, or
-// none, where moves and stops exceeded one together; without moves where there
-// were more than a round may make; and without gangs that take more than that.
+// First come the tasks that displace nobody, if there are any, without running
+// tasks.  In a large cluster, a part of the machines is next, for moves alone
+// (core/packing_part.h).  Then all waiting tasks are packed, together with
+// running ones, and once more if gangs were started since.  All is packed again
+// if the result cannot be carried out: with fewer or no moves of tasks with
+// budgets if moves and stops together exceeded one; without moves if there were
+// more than a round may make; and without gangs that take more than that.
 //
 // Threads: values.
 
@@ -26,11 +26,11 @@
 
 namespace sluice {
 
-// The class of which a task takes part alone, or the gang that does, for a
-// round.
+// The class one task of which takes part alone in a round, or the gang that
+// does.
 struct PackingTurn {
-  bool is_any = false;  // Whether there are such classes or gangs.
-  // Whose turn it is, if any's.
+  bool is_any = false;  // True if there are such classes or gangs.
+  // Whose turn it is, if any.
   std::optional<ClassKey> key;
   std::optional<JobId> gang;
   uint64_t cycle = 0;   // How often each has had its turn.
@@ -39,42 +39,42 @@ struct PackingTurn {
 
 class PackingAgenda {
  public:
-  // Once it is chosen.
+  // Set once it is chosen.
   std::optional<PackingTurn> turn;
-  // What the packings before the next one came to, which that may undo, and
-  // what was nominated before the round and gave way to tasks that displace
+  // The result of the packings before the next one, which that one may undo,
+  // and what was nominated before the round and gave way to tasks that displace
   // nobody.
   KnownPlan known;
 
   bool MustPack() const {
     return must_go_on_ || (has_new_gangs_ && packings_ < kPackingsMax);
   }
-  // The next packing begins.
+  // Call it when the next packing begins.
   void Begin() {
     ++packings_;
     has_new_gangs_ = false;
     must_go_on_ = false;
   }
-  // Whether this packing is about the tasks that displace nobody, if there are
-  // any: then another one follows.
+  // True if this packing is about the tasks that displace nobody.  If so,
+  // another one follows.
   bool IsForMeek(bool are_any) {
     if (std::exchange(had_meek_, true) || !are_any) return false;
     must_go_on_ = true;
     return true;
   }
-  // Whether this packing is about moves in a part of the machines, where there
-  // are parts: then another one follows.
+  // True if this packing is about moves in a part of the machines.  If so,
+  // another one follows.
   bool IsForPart(bool are_parts) {
     if (std::exchange(had_part_, true) || !are_parts) return false;
     must_go_on_ = true;
     return true;
   }
-  // Whether another one follows, as far as that is known.
+  // True if another one follows, as far as that is known.
   bool must_go_on() const { return must_go_on_; }
   BudgetedMoves budgeted_moves() const { return budgeted_moves_; }
 
   void NoteNewGangs() { has_new_gangs_ = true; }
-  // Moves and stops exceeded a budget together.
+  // Moves and stops together exceeded a budget.
   void NoteExceeded() {
     if (budgeted_moves_ == BudgetedMoves::kNone) return;
     budgeted_moves_ = budgeted_moves_ == BudgetedMoves::kAll
@@ -90,12 +90,12 @@ class PackingAgenda {
     }
   }
   const std::set<JobId>& without() const { return without_; }
-  // A packing planned more moves than a round may make: what waits for those
-  // may stop others instead.
+  // A packing planned more moves than a round may make: tasks that wait for
+  // those may stop others instead.
   void NoteMovesExceeded() {
     if (!std::exchange(is_without_moves_, true)) must_go_on_ = true;
   }
-  // Whether the next packings move nothing.
+  // True if the next packings move nothing.
   bool is_without_moves() const { return is_without_moves_; }
 
  private:

@@ -1,10 +1,9 @@
-// The machines that a packing with moves is about where there are too many to
-// look at all that runs: in each turn another part of them, and beside these
-// the machines that have most room.
+// The machines of a packing with moves in a cluster too large to look at all
+// running tasks: another part of the machines in each turn, plus the machines
+// with the most room.
 //
-// What runs elsewhere stays, and nothing is placed there.  So what a packing
-// finds is no worse for being about a part, and may be found better by the
-// turns to come.
+// Tasks elsewhere stay, and nothing is placed there.  So the result is valid
+// for the whole cluster, and later turns may improve it.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -23,12 +22,11 @@ namespace sluice {
 
 using PackingPart = absl::flat_hash_set<MachineId>;
 
-// Whether there are too many machines to pack all of them where tasks may move.
+// True if there are too many machines to pack all of them with moves.
 bool IsPackedInParts(const ClusterState& state, const MoveOptions& options);
 
-// Usable machines alone.  After so many turns as there are parts each machine
-// was in one.  Takes a look at each machine.  REQUIRES: the eligibility is
-// fresh.
+// Usable machines only.  Each machine is in one part after as many turns as
+// there are parts.  Looks at each machine.  REQUIRES: the eligibility is fresh.
 PackingPart ChoosePart(const MoveOptions& options, uint64_t turn,
                        const ClusterState& state, const PolicySet& policies,
                        const Eligibility& eligibility);

@@ -1,21 +1,21 @@
-// What tasks say about other tasks, as a packing problem can say it: which
-// classes share no machine, how many of them a domain takes, and where those
-// that stay keep a class away.
+// Rules between tasks, in the terms of a packing problem: which classes share
+// no machine, how many of them a domain takes, and where the tasks that stay
+// keep a class away.
 //
-// Anti-affinity is heeded where a term tells each machine from all others,
-// means nobody who waits, or where all whom it means have it themselves: then a
-// domain takes one of them.  What runs and may leave counts there as what waits
-// does; but as one that stays for a class with affinity.  A spread constraint
-// is heeded where all whom it counts have the same rules, or there are none, of
-// those that are to be placed.  What runs and may leave counts for it, too, in
-// a domain that does not hold too many already.  Affinity is heeded where a
-// class has one term, the term tells each machine from all others, and the
-// classes that it means have no affinity, or one that is heeded.  A circle of
-// such terms is not.  A class with other required terms, or with tasks that
-// others must follow or count, stays out of packings, but for one task of one
-// class at a time, or one gang; and where a packing may stop what runs, unless
-// its followers wait and are less urgent.  A bound leaves such terms out: they
-// only forbid placements.  Wishes keep no class out; tasks are arranged by them
+// Anti-affinity is heeded if its term tells each machine from all others, if it
+// selects no waiting task, or if all that it selects have it themselves: then a
+// domain takes one of them.  Running tasks that may leave count there like
+// waiting ones, but like staying ones for a class with affinity.  A spread
+// constraint is heeded if, of the tasks to be placed, all that it counts have
+// the same rules, or it counts none.  Running tasks that may leave count for
+// it, too, in a domain that does not hold too many already.  Affinity is heeded
+// if a class has one term, the term tells each machine from all others, and the
+// classes that it selects have no affinity, or a heeded one.  A circle of such
+// terms is not heeded.  A class with other required terms, or whose tasks
+// others must follow or count, stays out of packings, except for one task of
+// one class at a time, or one gang; but not out of a preempting packing if its
+// followers wait and are less urgent.  A bound ignores such terms: they only
+// forbid placements.  Preferences keep no class out; tasks are arranged by them
 // later (core/arrangement.h).
 //
 // Threads: none; confined to the core thread.
@@ -47,82 +47,83 @@ namespace sluice {
 class PackingPeers {
  public:
   struct Scope {
-    bool heeds_terms = true;     // Else only of classes that have but wishes.
+    bool heeds_terms = true;     // If false, only classes without them are.
     bool is_preempting = false;  // What displaces nobody stays, as its company.
-    // Its terms alone are heeded then, of those that wait.
+    // If set, of the waiting classes only this gang's terms are heeded.
     std::optional<JobId> gang = {};
   };
-  // Learns what the tasks that wait, or have these placements, say about each
-  // other.  What is passed must outlive this, and must not change meanwhile.
-  // REQUIRES: the state's peers are in sync.
+  // Learns the rules between the tasks that wait or have these placements.
+  // What is passed must outlive this and not change meanwhile.  REQUIRES: the
+  // state's peers are in sync.
   PackingPeers(const ClusterState& state, const ConstraintSet& constraints,
                std::span<const Placement> placements, const Scope& scope);
 
-  // Whether a packing heeds what the class and others say about each other.
+  // True if a packing heeds the rules between the class and others.
   bool IsHeeded(const ClassKey& key);
-  // Whether what keeps it from wide domains is heeded of what runs, too.
+  // True if running tasks that keep it out of wide domains are heeded, too.
   bool HeedsWhatRuns(const ClassKey& key);
-  // Who waits is company for nobody.  Call it before Relate().
+  // Waiting tasks are company for nobody.  Call it before Relate().
   void LeaveOutWaitingCompany() { leaves_out_waiting_company_ = true; }
-  // Whether nothing required keeps the class, or others because of it, away.
+  // True if no required rule keeps the class, or others because of it, away.
   bool IsFree(const ClassKey& key) const;
 
-  // Whether the term tells each usable machine from all others.
+  // True if the term tells each usable machine from all others.
   bool IsOfOneMachine(const CountedTerm& term);
-  // Whom a heeded class counts with its own tasks over several machines.
+  // The selectors of what a heeded class counts together with its own tasks, in
+  // domains of several machines.
   std::vector<uint32_t> CountedFor(const ClassKey& key);
 
-  // Lets a task of the class take part though its terms are not heeded: where
-  // it may go as things are, or without what may be stopped for it.  Those that
-  // it needs must stay.  If its terms are heeded, those of the others are not
-  // whom it counts with its own tasks.  `key` must outlive this.  Call it once
-  // at most, and before the following.
+  // Lets a task of the class take part although its terms are not heeded: where
+  // it may go as things are, or without the tasks that may be stopped for it.
+  // The tasks it needs must stay.  If the class's own terms are heeded, those
+  // of the tasks that it counts with its own no longer are.  `key` must outlive
+  // this.  Call it at most once, and before what follows.
   void TakeOneOf(const ClassKey& key);
   bool IsTakenAlone(const ClassKey& key) const {
     return lone_.has_value() && lone_->key() == key;
   }
   const LoneNewcomer* lone() const { return lone_ ? &*lone_ : nullptr; }
-  // Opens the machine to it, if it is kept away from there, and would not be
-  // without these that leave or may.  Returns who has to, as FindInTheWay().
+  // Opens the machine to it, if it is kept away from there, but would not be
+  // without these tasks that leave or may leave.  Returns those that must
+  // leave, as FindInTheWay() does.
   std::vector<const Task*> OpenToLone(const Machine& machine,
                                       std::span<const Task* const> leavers,
                                       const GangVictims& gangs);
-  // A task of the class is to leave it.  `key` must outlive this.
+  // A task of the class is to leave the machine.  `key` must outlive this.
   void NoteFreed(const ClassKey& key, MachineId machine);
-  // Whether a task that runs keeps one of the classes away from its machine, by
-  // a host port, too, or is company for it, by terms that tell each machine
-  // from all others; or keeps them away from its domain by a term that is
-  // counted there.
+  // True if a running task keeps one of the classes away from its machine (also
+  // by a host port), or is its company, by terms that tell each machine from
+  // all others; or keeps one from its domain by a term that is counted there.
   bool Concerns(const ClassKey& running);
-  // Whether a spread that is heeded means it.
+  // True if a heeded spread selects it.
   bool IsCounted(const ClassKey& running) const;
-  // Such a task may leave its machine, or does: by these terms it does not
-  // stay.  Of several that keep the same classes from the same domain each has
-  // a turn of its own, from 1 on.  They must be of different classes: each is
-  // kept apart by itself.  0: of none.
+  // Notes that the task may leave its machine, or does: it no longer stays for
+  // these terms.  Tasks that keep the same classes from the same domain get
+  // turns, counted from 1.  They must be of different classes: each is kept
+  // apart by itself.  Returns the turn, or 0 if the task keeps none out.
   size_t NoteLeaving(const Task& running);
-  // Says which of the classes share no machine, which stand only beside others,
-  // and how many of them a domain takes, and finds where those that stay keep
-  // them away or company.
+  // States which of the classes share no machine, which stand only beside
+  // others, and how many of them a domain takes.  Finds where the tasks that
+  // stay keep them away or are company for them.
   void Relate(std::span<const ClassKey> keys, PackingProblem* problem);
-  // The same for what runs and may be stopped, which are the problem's classes
-  // from `keys.size()` on: who shares no machine with them, and whose company
-  // they are.  `in_the_way`: those that must be gone where the task that is
-  // taken alone goes, by index.  REQUIRES: Relate() has related the others.
+  // The same for running tasks that may be stopped, the problem's classes from
+  // `keys.size()` on: who shares no machine with them or needs their company.
+  // `in_the_way`: indices of those that must leave where the lone task goes.
+  // REQUIRES: Relate() was called for the others.
   void RelateRunning(std::span<const ClassKey> keys,
                      std::span<const ClassKey> running,
                      std::span<const size_t> in_the_way,
                      PackingProblem* problem);
-  // The same for what keeps classes from domains.  `class_of` a running task.
+  // The same for what keeps classes from domains; `class_of` a running task.
   void CapRunning(
       absl::FunctionRef<std::optional<size_t>(MachineId, TaskId)> class_of,
       PackingProblem* problem);
-  // Classes that those that stay keep away, or are company for; ascending.
+  // Classes that the staying tasks keep away, or are company for; ascending.
   std::span<const size_t> KeptAwayFrom(MachineId machine) const;
   std::span<const size_t> AccompaniedOn(MachineId machine) const;
   // The caps that tasks on the machine count for, ascending.
   std::vector<size_t> CapsOn(MachineId machine) const;
-  // Whether a rule was left out because there was too much to look at.
+  // True if a rule was left out because there was too much to look at.
   bool is_exhausted() const { return is_exhausted_; }
   bool TellsMachinesApart() const {  // By what stays on them.
     return !kept_away_.empty() || !accompanied_.empty();
@@ -136,65 +137,64 @@ class PackingPeers {
   };
 
   void FindInPlay(std::span<const Placement> placements);
-  // Whether all whom it means have it, and the other way round.
+  // True if all whom it selects have it, and the other way round.
   bool IsMutual(const CountedTerm& term);
-  // Whether all whom the spread counts have the class's rules; or nobody in
-  // play counts, so that it says where the class may go.
+  // Shared: all whom the spread counts have the class's rules.  Fixed: nobody
+  // in play counts, so that it says where the class may go.
   bool IsSharedSpread(const ClassKey& key, size_t index);
   bool IsFixedSpread(const ClassKey& key, size_t index);
   void HeedSpreads(const ClassKey& key, size_t task_class);
-  // Whether it stands only beside whom its one term means, by machine.
+  // True if it stands, by machine, only beside what its one term selects.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
-  // Whether no domain holds more than the required spreads of the class let.
+  // True if no domain exceeds what the required spreads of the class allow.
   bool DoSpreadsHold(const ClassKey& key) const;
-  // The class follows or counts whom the selector means, and is not heeded.
+  // The class follows or counts what the selector selects, and is not heeded.
   // Returns whether that is news.
   bool NoteFollowed(uint32_t selector, const ClassKey& by);
-  // Whether nobody must follow or count its tasks in a way that is not heeded,
-  // but, where it is preempting, who waits and is less urgent.
+  // True if nobody must follow or count its tasks in a way that is not heeded;
+  // in a preempting packing, less urgent waiting tasks may.
   bool IsOnItsOwn(const ClassKey& key) const;
-  // The terms by which a running task of the class keeps classes out of domains
-  // of several machines.
+  // Terms by which a running task of the class keeps classes from wide domains.
   std::vector<const CountedTerm*> WideTermsOf(const ClassKey& running) const;
   bool IsKnownMutual(const CountedTerm* term) const;
-  // The most urgent that it keeps away, of those that wait or were placed.
+  // The highest priority it keeps away, of tasks that wait or were placed.
   uint32_t HighestKeptBy(const CountedTerm* term);
-  // Of a task that takes part alone, or of a gang.
+  // Finds the terms of the task that takes part alone, or of the gang.
   void FindTermsOfLone(const ClassKey& key);
   void FindTermsOfGang();
   bool IsOfLone(const CountedTerm* term) const;
   bool KeepApart(const ClassKey& a, const ClassKey& b);  // On one machine.
-  // Whether `a` needs what `b` is on its machine.
+  // True if `a` needs a task like `b` on its machine.
   bool NeedsBeside(const ClassKey& a, const ClassKey& b);
   void FollowCompany();  // Where those who need company stay, so does it.
   // The term's classes, and machines where such tasks stay.
   void AddCompany(size_t task_class, const CountedTerm& term,
                   const std::vector<size_t>& meant, PackingProblem* problem);
-  // From where any stay; also those that may leave, if it `waits_for_none`.
+  // From where any stay; also from those that may leave if it `waits_for_none`.
   void KeepAway(size_t task_class, const Topology& topology, const Tally& tally,
                 bool waits_for_none);
   // Of the task that is taken alone, or of the gang.
   void NoteOfLone(const ClassKey& key, size_t task_class);
-  // From where the task that is taken alone may not go.
+  // Keeps the class away from where the task that is taken alone may not go.
   void RelateAlone(size_t task_class);
   void AddCapped(const CountedTerm& term, std::optional<size_t> spread,
                  size_t task_class);
   void AddCaps(std::span<const ClassKey> keys, PackingProblem* problem);
   void AddSpread(CappedClasses* capped, PackingProblem* problem);
-  // What runs counts for the caps of the spreads that mean it.
+  // Counts running tasks for the caps of the spreads that select them.
   void CountInSpreads(const ClassKey& running, size_t task_class,
                       PackingProblem* problem);
 
   const ClusterState& state_;
   const ConstraintSet& constraints_;
-  const std::optional<JobId> gang_;  // It, and what is placed, is in play.
+  const std::optional<JobId> gang_;  // It and the placements are in play.
   std::optional<LoneNewcomer> lone_;
-  // Of it, or of the gang: terms about domains of several machines, without
-  // those of which a domain takes one anyway.  Its own, and those that mean it.
+  // Its terms, or the gang's, about domains of several machines, without those
+  // of which a domain takes one anyway.  Own terms, and terms that select it.
   std::vector<const CountedTerm*> terms_of_lone_;
   std::vector<const CountedTerm*> terms_about_lone_;
-  // Whom these keep away, and who leaves; by machine the others.
+  // Tasks that these keep away or that leave; the others by machine.
   std::vector<const Task*> leavers_for_lone_;
   absl::flat_hash_map<MachineId, std::vector<const Task*>> leavers_on_;
   // Its class, or those of the gang with these terms.
@@ -202,7 +202,7 @@ class PackingPeers {
   uint32_t priority_of_lone_ = 0;
   // One for each pair of rules and selectors.
   std::vector<const ClassKey*> in_play_;
-  // The rules of those that listen on ports of their hosts.
+  // The rules of the tasks that listen on host ports.
   absl::flat_hash_set<const PlacementRules*> with_ports_;
   absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
                       bool>
@@ -217,19 +217,19 @@ class PackingPeers {
       is_shared_;
   int64_t cap_rows_left_;
   int64_t looks_left_;
-  int64_t lone_looks_left_;  // Without these it gets fewer machines.
+  int64_t lone_looks_left_;  // Once spent, it gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   const bool is_preempting_;
   bool leaves_out_waiting_company_ = false;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
-  // Selectors of terms that are required, and the highest priority of who has
-  // those that are not heeded.
+  // Selectors of required terms, and the highest priority of classes with
+  // unheeded ones.
   absl::flat_hash_set<uint32_t> required_;
   absl::flat_hash_map<uint32_t, uint32_t> followed_;
-  absl::flat_hash_set<uint32_t> spread_;  // Of spreads that are heeded.
-  absl::flat_hash_map<const Tally*, Tally> freed_;  // Of who is to leave.
-  // The same of what runs and may leave, of terms about domains.
+  absl::flat_hash_set<uint32_t> spread_;            // Of heeded spreads.
+  absl::flat_hash_map<const Tally*, Tally> freed_;  // To leave.
+  // The same of running tasks that may leave, for terms about domains.
   absl::flat_hash_map<const Tally*, Tally> leaving_;
   std::vector<DomainKeeper> keepers_;
   // Their caps, by term and domain.
@@ -238,7 +238,7 @@ class PackingPeers {
   absl::flat_hash_map<const PlacementRules*, Urgency> urgency_of_;
   absl::flat_hash_map<const CountedTerm*, uint32_t> highest_kept_;
   absl::flat_hash_map<std::pair<const CountedTerm*, DomainIndex>, size_t>
-      turns_;  // The last that were given.
+      turns_;  // The latest ones given.
   std::vector<std::pair<const ClassKey*, MachineId>> freed_tasks_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> kept_away_;
   absl::flat_hash_map<MachineId, std::vector<size_t>> accompanied_;

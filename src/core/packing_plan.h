@@ -20,15 +20,16 @@
 
 namespace sluice {
 
-// Which priorities are decided on, as levels of a packing.
+// The priorities that are decided on, as levels of a packing.
 struct PackingLevels {
-  // Of each level the lowest, descending.
+  // The lowest priority of each level, descending.
   std::vector<uint32_t> lowest;
-  // Whether all priorities below these are one more level.
+  // True if all priorities below these form one more level.
   bool has_rest = false;
 
-  // Of these priorities, with whether a task of them waits: those above the
-  // first that does are one, since nothing is to be decided between them.
+  // `waits` maps each priority to whether a task of it waits.  Those above the
+  // first one that does form one level, since there is nothing to decide
+  // between them.
   static PackingLevels Of(const std::map<uint32_t, bool, std::greater<>>& waits,
                           size_t levels_max, bool has_rest) {
     PackingLevels levels;
@@ -46,7 +47,7 @@ struct PackingLevels {
     return levels;
   }
 
-  // Nothing where a priority is below all levels.
+  // Nullopt if the priority is below all levels.
   std::optional<size_t> LevelOf(uint32_t priority) const {
     const auto it =
         std::ranges::lower_bound(lowest, priority, std::ranges::greater());
@@ -65,18 +66,18 @@ struct MachinePatterns {
 struct PackingPlan {
   MachinePatterns patterns;
   std::vector<ClassKey> classes;      // Of all tiers.
-  std::vector<Gangs::Waiting> gangs;  // Those that are whole then, or wait.
-  // A gang is placed at once, with the most urgent of its tasks, and so are
+  std::vector<Gangs::Waiting> gangs;  // Planned or waiting.
+  // A gang is placed at once, with the most urgent of its tasks.  So are
   // classes that cannot do without each other.
   std::map<JobId, uint32_t> tier_of_gang;
   std::map<ClassKey, uint32_t> tier_of_raised;
   // The classes that need others beside them, with their depth: 1 if those
-  // others need nobody, or are no part of the plan, 2 if they are of depth 1,
+  // others need nobody, or are no part of the plan; 2 if they are of depth 1;
   // and so on.
   std::map<ClassKey, size_t> followers;
-  // Whether all that waits or was placed takes part.
+  // True if all that waits or was placed takes part.
   bool is_complete = false;
-  // Of the state, as long as nothing but the plan has changed it.
+  // Version of the state, as long as only the plan has changed it.
   uint64_t version = 0;
 
   // 0 if the class needs nobody.
@@ -92,8 +93,8 @@ struct PackingPlan {
     const auto raised = tier_of_raised.find(key);
     return raised == tier_of_raised.end() ? key.priority : raised->second;
   }
-  // Places the class, or its gang, no later than that.  Returns whether it was
-  // to be placed later.
+  // Places the class, or its gang, no later than in this tier.  Returns true if
+  // it was to be placed later.
   bool RaiseTo(uint32_t tier, const ClassKey& key) {
     if (TierOf(key) >= tier) return false;
     if (key.gang.has_value()) {
@@ -103,14 +104,14 @@ struct PackingPlan {
     }
     return true;
   }
-  // Whether all that can be done for the tier is in the plan, and so is
-  // something that is less urgent.
+  // True if all that can be done for the tier is in the plan, together with
+  // something less urgent.
   bool DecidesOnBelow(uint32_t priority) const {
     return is_complete && std::ranges::any_of(classes, [&](const auto& key) {
              return TierOf(key) < priority;
            });
   }
-  // Whether something of it is placed in this tier or below.
+  // True if something of it is placed in this tier or below.
   bool PlacesFrom(uint32_t priority) const {
     return std::ranges::any_of(patterns.patterns, [&](const auto& holds) {
       return std::ranges::any_of(holds, [&](const auto& entry) {

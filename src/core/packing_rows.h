@@ -1,6 +1,6 @@
-// The rows of a packing problem: for a kind of machines what each class costs
-// there, which classes have company by what stays, and what runs there and may
-// be stopped.  Equal rows are one.
+// The rows of a packing problem.  A row says, for a kind of machines, what each
+// class costs there, which classes have company from tasks that stay, and what
+// runs there and may be stopped.  Equal rows are stored once.
 //
 // Threads: values.
 
@@ -20,13 +20,13 @@ namespace sluice {
 
 class PackingRows {
  public:
-  // By class, ascending, how many of it run there.
+  // How many of each class run there, by ascending class.
   using Staying = std::vector<std::pair<size_t, int64_t>>;
 
-  // `problem` must outlive this, and has no other rows.
+  // `problem` must outlive this and must have no other rows.
   explicit PackingRows(PackingProblem* problem) : problem_(*problem) {}
 
-  // The index of this row, which is added where there is none.
+  // The index of this row, which is added if it is new.
   size_t Of(std::vector<int64_t> costs, std::vector<size_t> company,
             Staying staying = {}) {
     const auto [it, is_new] = index_.try_emplace(
@@ -40,8 +40,8 @@ class PackingRows {
     return it->second;
   }
 
-  // The same as another one, and what runs there.  REQUIRES: nothing runs there
-  // by that other one.
+  // The row's copy with what runs there.  REQUIRES: the given row has nothing
+  // running.
   size_t Beside(size_t row, Staying staying) {
     const auto [it, is_new] =
         beside_.try_emplace(std::pair(row, std::move(staying)), 0);
@@ -57,7 +57,7 @@ class PackingRows {
 
   PackingProblem& problem_;
   absl::flat_hash_map<Row, size_t> index_;
-  // Thousands of machines ask for one of these, and each row is long.
+  // Caches the copies: thousands of machines ask for one, and rows are long.
   absl::flat_hash_map<std::pair<size_t, Staying>, size_t> beside_;
 };
 

@@ -1,10 +1,10 @@
 // Which classes take part in a packing, and which gangs do as a whole.
 //
-// For a bound all of them do.  Otherwise those do whose rules the packing heeds
-// (core/packing_peers.h), and gangs that nobody has been told of if it heeds
-// the rules of all their classes.  Where what runs may be stopped, what
-// displaces nobody stays as it is, and a class or a gang whose rules are not
-// heeded has a turn (core/turn_choice.h).
+// For a bound, all of them do.  Otherwise those do whose rules the packing
+// heeds (core/packing_peers.h), and gangs that no client knows of if it heeds
+// the rules of all their classes.  If running tasks may be stopped, tasks that
+// displace nobody stay as they are, and classes and gangs whose rules are not
+// heeded take turns (core/turn_choice.h).
 //
 // Threads: none; confined to the core thread.
 
@@ -27,10 +27,10 @@ namespace sluice {
 
 enum class PackingScope {
   kMovable,  // Tasks that may be placed anew one by one.
-  // The same but for those that displace nobody, and what runs and may be
+  // The same without those that displace nobody, plus running tasks that may be
   // stopped for the others, or moved.
   kPreempting,
-  kAll,  // For a bound: whatever holds tasks together only adds to it.
+  kAll,  // For a bound: holding tasks together only adds to the cost.
 };
 
 class Participants {
@@ -42,20 +42,20 @@ class Participants {
 
   bool Include(const ClassKey& key);
   PackingPeers& peers() { return *peers_; }
-  // Those that may be started or not as a whole, with their minimum.
+  // The gangs that may be started or not as a whole, with their minimums.
   const std::map<JobId, int64_t>& gangs() const { return gangs_; }
-  // The class of which one task takes part alone, if any.
+  // The class one task of which takes part alone, if any.
   const std::optional<ClassKey>& lone() const { return lone_; }
-  // The priority of that, or of the gang whose turn it is.
+  // The priority of that class, or of the gang whose turn it is.
   std::optional<uint32_t> turn_priority() const { return turn_priority_; }
-  // Whether some have turns.
+  // True if some classes or gangs have turns.
   bool has_turns() const { return has_turns_; }
 
  private:
   void TakeTurn(std::span<const Placement> placements);
-  // Whether a class needs company of which some waits, too.
+  // True if a class needs company, some of which waits, too.
   bool IsAnyCompanyWaiting();
-  // Whether the rules of all its classes are heeded.
+  // True if the rules of all its classes are heeded.
   bool IsHeeded(JobId gang);
   void FindGangs(std::span<const Placement> placements);
   bool IsMeek(const ClassKey& key) const {
@@ -69,7 +69,7 @@ class Participants {
   std::optional<uint32_t> turn_priority_;
   bool has_turns_ = false;
   std::map<JobId, int64_t> gangs_;
-  // With a class that takes no part: the others stay with it.
+  // Gangs with a class that takes no part: the other classes stay out, too.
   std::set<JobId> torn_gangs_;
 };
 

@@ -18,14 +18,14 @@ struct Placement {
   MachineId machine;
 };
 
-// Those that the deltas from `delta_begin` on made of tasks of `priority`, or
-// of any, and no client knows of, in their order.  Only what can be placed
-// there again: no task that is quarantined by now, and none on a machine with
-// less room than is used.
+// The placements of `priority`, or of any, that the deltas from `delta_begin`
+// on made and no client knows of, in delta order.  Only those that could be
+// made again: no task that is quarantined by now, and none on an overcommitted
+// machine.
 std::vector<Placement> UndoablePlacements(const ClusterState& state,
                                           std::optional<uint32_t> priority,
                                           uint64_t delta_begin);
-// The same for any priority, without a look at machines.  REQUIRES: no command
+// The same for any priority, without looking at machines.  REQUIRES: no command
 // has changed the state since the first of these deltas.
 std::vector<Placement> UntouchedPlacements(const ClusterState& state,
                                            uint64_t delta_begin);

@@ -1,8 +1,8 @@
-// How a plan leaves the required spreads of those that are to come: who comes
-// and who leaves is noted, and counts as if that had happened.
+// What a plan does to the required spreads of the tasks that are to come.
+// Planned arrivals and departures are noted, and count as if they had happened.
 //
-// A spread is looked at for those that come.  Those that run already stay where
-// they are, whatever becomes of it.
+// Spreads are checked for tasks that come.  Running tasks stay where they are,
+// whatever happens to their spreads.
 //
 // Threads: values; confined to the core thread.
 
@@ -30,35 +30,36 @@ class PlannedSpreads {
   PlannedSpreads(const ClusterState& state, const ConstraintSet& constraints)
       : state_(&state), constraints_(&constraints) {}
 
-  // Tasks of the class may come: its required spreads are looked at.
+  // Tasks of the class may come: watches its required spreads.
   void Watch(const ClassKey& key);
   bool Watches(const ClassKey& key) const {
     return by_rules_.contains(key.rules->id);
   }
-  // Whether there is no spread to look at.
+  // True if there is no spread to look at.
   bool empty() const { return by_rules_.empty(); }
-  // A task that runs is no longer there as things are, either.
+  // Removes a running task from the current counts, too.
   void Withdraw(const Task& running);
-  // Nobody comes or leaves.
+  // Forgets who comes and leaves.
   void Reset();
 
-  // So many of the class come to the machine; less than 0: do not come.
+  // `count` tasks of the class come to the machine; a negative count takes that
+  // back.
   void Come(const ClassKey& key, MachineId machine, int64_t count = 1);
-  // A task that runs leaves; with -1 it stays after all.
+  // A running task leaves; with -1 it stays after all.
   void Leave(const Task& running, int64_t count = 1);
 
-  // Whether one of those that come to the machine may be there once all have
-  // come and left.
+  // True if a task that comes to the machine may be there once all have come
+  // and left.
   bool Allow(const ClassKey& key, MachineId machine) const;
-  // The highest priority of those that come to the task's domain, and may not
-  // be there if this one of those that leave stays; nothing if all may.
+  // The highest priority of the tasks that come to the domain of `leaving` and
+  // may not be there if it stays; nullopt if all may.
   std::optional<uint32_t> HighestAgainst(const Task& leaving) const;
 
  private:
   struct Spread {
-    TopologySpread before;  // As things are, and
-    TopologySpread after;   // once all have come and left.
-    // By domain, how many come, by priority, and how many leave.
+    TopologySpread before;  // As things are.
+    TopologySpread after;   // Once all have come and left.
+    // By domain: how many come, by priority, and how many leave.
     std::vector<std::map<uint32_t, int64_t>> coming;
     std::vector<int64_t> leaving;
   };

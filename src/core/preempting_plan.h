@@ -1,15 +1,15 @@
-// What a packing that counts on running tasks to leave comes to: what of it can
-// be placed at once, who is stopped or moved, and who waits for that.
+// The result of a packing that counts on running tasks to leave: which tasks
+// are placed at once, which are stopped or moved, and which wait for that.
 //
 // On a machine where something leaves, the most urgent tasks are placed as far
-// as there is room already, and the others are *nominated*: their room is kept
-// until it is free (ClusterState::Nominate).  Of a gang that nobody knows of
-// yet all tasks are nominated as soon as one is.
+// as there is room already.  The others are *nominated*: their room is reserved
+// until it is free (ClusterState::Nominate).  If one task of a gang unknown to
+// clients is nominated, all its tasks are.
 //
-// Of a class that runs, as many tasks move as machines are to have more of it.
-// Room is kept for their successors (ClusterState::Migrate).  What is not
+// As many running tasks of a class move as machines are to gain of it.  Room is
+// reserved for their successors (ClusterState::Migrate).  Whatever is not
 // carried out leaves everything as it is: a machine that gives up keeps what
-// runs there, and what was to come in its place does without.
+// runs there, and its newcomers get no place.
 //
 // Threads: none; confined to the core thread.
 
@@ -44,47 +44,46 @@ class PreemptingPlan {
   // still there.
   PreemptingPlan(const RoundPacking& packing, RoundContext* context);
 
-  // What the machines are to hold at once.  Keeps what is left to `yielded`.
+  // What the machines are to hold at once.  Stores the rest in `yielded`.
   MachinePatterns Split(std::vector<Pattern> solution, YieldedRoom* yielded);
 
   struct Move {
     TaskId task;
     MachineId from;
     MachineId to;
-    // By the preferences of the task and its wishes about others, less what the
-    // move costs; whatever it makes room for.
+    // The lower preference and peer costs of the task, less the cost of the
+    // move.  What the move makes room for does not count.
     int64_t gain = 0;
   };
   struct Decided {
     std::vector<TaskId> stopped;
     std::vector<Move> moves;
     std::vector<std::pair<TaskId, MachineId>> nominated;
-    // Of these, those for whom tasks move, with the rest of their gangs.
+    // The nominated tasks that depend on moves, with the rest of their gangs.
     std::set<TaskId> depending;
   };
-  // Who leaves and who is nominated, as far as the state has not changed too
-  // much meanwhile: nobody leaves for nothing.  `patterns` are those of
-  // Split(). REQUIRES: what the packing takes as placed is withdrawn.  Call it
-  // once.
+  // Who leaves and who is nominated, as far as the state still allows it: no
+  // task leaves in vain.  `patterns` are those of Split().  REQUIRES: what the
+  // packing takes as placed is withdrawn.  Call it once.
   Decided Decide(const MachinePatterns& patterns);
   // Does what was decided.  REQUIRES: nothing has changed since.
   static void CarryOut(const Decided& decided, RoundContext* context);
 
  private:
-  // A machine that not all of its tasks have room on yet, or whose tasks move.
+  // A machine without room yet for all of its tasks, or whose tasks move.
   struct Awaited {
     std::map<ClassKey, int64_t> nominees;
     std::vector<TaskId> victims;     // The most urgent first.
-    std::vector<const Task*> tasks;  // That are nominated.
-    std::vector<size_t> leaving;     // Indices of moves from here,
-    std::vector<size_t> arriving;    // and of moves to here.
+    std::vector<const Task*> tasks;  // Those nominated.
+    std::vector<size_t> leaving;     // Indices of moves from here.
+    std::vector<size_t> arriving;    // Indices of moves to here.
 
     uint32_t Highest() const;  // Priority of the nominated tasks.
   };
-  // The most urgent of those that a machine makes room for, and one of the
-  // gangs among these.
+  // The most urgent task that a machine makes room for, and one of the gangs
+  // among such tasks.
   struct Served {
-    std::optional<uint32_t> priority;  // Unless there is nobody.
+    std::optional<uint32_t> priority;  // Nullopt if there is none.
     std::optional<JobId> gang;
 
     friend auto operator<=>(const Served&, const Served&) = default;
@@ -100,125 +99,126 @@ class PreemptingPlan {
   // Running tasks that the pattern has no place for and that do not move.
   std::vector<TaskId> VictimsOn(MachineId machine,
                                 const Pattern& pattern) const;
-  // What the machine has besides the running tasks that the pattern keeps, and
+  // The machine's room beside the running tasks that the pattern keeps, and
   // those that take no part.
   Resources RoomBeside(MachineId id, Resources free,
                        const Pattern& pattern) const;
-  // Nobody is stopped for a task that is no more urgent, however well that was
-  // packed: such newcomers wait where a victim fits instead.  `left`: what
-  // there is for both.
+  // Spares victims for newcomers that are no more urgent, however well the
+  // packing fits: those wait if a victim fits instead.  `left`: the room for
+  // both.
   void SpareForNoHigher(Resources left, std::vector<TaskId>* victims,
                         std::map<ClassKey, int64_t>* newcomers);
-  // Those of the pattern that are to be placed, but for tasks of gangs that
-  // leave: these wait for the others.
+  // The pattern's tasks to be placed, without those of gangs that leave: these
+  // wait for the others.
   std::map<ClassKey, int64_t> NewcomersOf(const Pattern& pattern) const;
-  // Whether tasks may leave a machine to which nobody comes.
+  // True if tasks may leave a machine to which none comes.
   bool MayLeaveForOthers() const {
     return !leaving_gangs_.empty() || !conflicts_.empty() || !spreads_.empty();
   }
   // Stops those of these tasks that leave for newcomers on other machines, or
-  // because their gangs do.
+  // because their gangs leave.
   void StopForOthersOn(MachineId machine, std::vector<TaskId> tasks);
-  // Those that keep fewer tasks than they need, and so keep none.
+  // Gangs that keep fewer tasks than they need, and so keep none.
   std::set<JobId> FindLeavingGangs(const std::vector<Pattern>& solution) const;
   bool NominateGangs(MachinePatterns* patterns);
-  // Whom its spread does not let in before those come that are nominated.
+  // Nominates tasks whose spreads let them in only after nominated ones come.
   bool NominateBeyondSpreads(MachinePatterns* patterns);
-  // Those of which too few come to start.
+  // Leaves out gangs with too few tasks coming to start.
   void LeaveOutBrokenGangs(MachinePatterns* patterns);
-  // What the machine has at once, but for what the packing takes as placed.
+  // The room of the machine now, without what the packing takes as placed.
   Resources FreeOn(const Machine& machine) const;
   void FindTasks(const MachinePatterns& patterns);
-  // Of what is placed at once, what is spread.  `patterns` must outlive this.
+  // Notes the spread tasks that are placed at once.  `patterns` must outlive
+  // this.
   void FindPlacedAtOnce(const MachinePatterns& patterns);
-  // Makes the plan one that can be carried out.
+  // Reduces the plan to one that can be carried out.
   void Settle();
-  // Drops the victims that cannot be stopped any more, and the tasks that have
-  // no room or may not go there even without these.  Returns whether a task is
-  // dropped, or a move.
+  // Drops victims that cannot be stopped any more, and tasks that have no room
+  // or may not go there even without the victims.  Returns whether a task or a
+  // move is dropped.
   bool Validate(MachineId id, Awaited* awaited);
   bool ValidateMoves(MachineId id, Awaited* awaited);
-  // Beside what stays: nobody is stopped for one whose company is still to
-  // come.
+  // Considers only what stays: no task is stopped for one whose company has yet
+  // to come.
   bool IsAllowedByPeers(const ClassKey& key, const Machine& machine,
                         const std::vector<TaskId>& victims);
-  // The same as all leave that are to, on other machines, too.  A spread is
-  // looked at for the task alone that takes part alone: as the packing has it
-  // the others may rise together.
+  // The same once all planned leavers have left, on other machines, too.
+  // Spreads are checked only for the task that takes part alone: in the
+  // packing, the others may rise together.
   bool IsAllowedAsAllLeave(const ClassKey& key, const Machine& machine,
                            const std::vector<TaskId>& victims);
-  // Whether the rules still let the lone newcomer be wherever it is planned if
-  // these stay after all.
+  // True if the lone newcomer may still be wherever it is planned if these stay
+  // after all.
   bool IsLoneAllowedBeside(const std::set<TaskId>& staying);
-  // Finds who leaves, as long as no victim is spared.
+  // Finds who leaves, provided no victim is spared.
   void FindLeavers();
   const ClassPeers& PeersOf(const ClassKey& key);
-  bool IsInTheWay(TaskId victim) const;  // Of the task that is alone.
+  bool IsInTheWay(TaskId victim) const;  // Of the lone task.
   bool IsLone(const ClassKey& key) const { return packing_.lone == key; }
-  // Whether what leaves may be on other machines than the newcomer: not for one
+  // True if leavers may be on other machines than the newcomer.  False for one
   // with affinity that takes part with others.
   bool LooksFurther(const ClassKey& key) const;
-  // Whether others have to leave first, or company to come besides these.
+  // True if others must leave first, or company besides these must come.
   bool MustAwaitOthers(const ClassKey& key, const Machine& machine,
                        const std::map<ClassKey, int64_t>& beside);
-  // Tasks that were told to leave and have rules, or are meant by some.
+  // Finds tasks told to leave that have rules, or are selected by some.
   void FindEvicted();
-  // Who waits for tasks on other machines to leave.
+  // Finds who waits for tasks on other machines to leave.
   void FindConflicts(const std::vector<Pattern>& solution);
   void FindConflicts();  // Of the nominated tasks.
   // Finds who comes and leaves, for spreads.
   void FindSpreads(const std::vector<Pattern>& solution);
   void WatchSpreads();
   void FindSpreads();  // Of the nominated tasks, and what is placed at once.
-  // The least urgent newcomers that their spreads do not let in, once all have
-  // come and left.  Returns whether there were any.
+  // Drops the least urgent newcomers that their spreads do not let in once all
+  // have come and left.  Returns whether there were any.
   bool DropBeyondSpreads();
-  // The most urgent newcomer in a domain with the victim's machine that waits
-  // for it to leave.
+  // The highest priority of the newcomers in a domain of the victim's machine
+  // that wait for it to leave.
   std::optional<uint32_t> HighestServedBy(TaskId victim) const;
-  // Whether there is one that is more urgent than the victim.
+  // True if one of them is more urgent than the victim.
   bool Serves(TaskId victim) const;
-  // The victim stays.
+  // Notes that the victim stays.
   void NoteSpared(TaskId victim);
   bool IsForNothing(const Awaited& awaited) const;
-  // Gangs of which only a part has room.  Returns whether there were any.
+  // Drops gangs only part of which has room.  Returns whether there were any.
   bool DropBrokenGangs();
-  // The running gang that the victim is of.
+  // The running gang that the victim belongs to.
   std::optional<JobId> GangOfVictim(TaskId victim) const;
-  // Whether the victim goes because its gang does.
+  // True if the victim leaves because its gang does.
   bool GoesWithGang(TaskId victim) const;
-  // Gangs that would go on with fewer tasks than they need.  Finds those that
-  // leave.  Returns whether there were any of the first.
+  // Spares gangs that would go on with too few tasks, and finds those that
+  // leave.  Returns whether any was spared.
   bool SpareTornGangs();
-  // Gangs that need not leave, as `served` says for whom each machine makes
-  // room.  Returns whether there were any.
+  // Spares gangs that need not leave, given for whom each machine makes room
+  // (`served`).  Returns whether there were any.
   bool SpareGangs(const std::map<MachineId, Served>& served);
-  // For whom each machine makes room, by moves to it, too.
+  // For whom each machine makes room, also by moves to it.
   std::map<MachineId, Served> FindServed() const;
-  // Who leaves though that makes room for nobody, or nobody more urgent than
-  // who is stopped, nor gains anything.  `highest`: whom it makes room for.
-  // Returns whether there was anybody.
+  // Spares leavers that make room for nobody more urgent, and that gain
+  // nothing.  `highest`: the priority it makes room for.  Returns whether there
+  // were any.
   bool SpareNeedless(MachineId id, uint32_t highest, Awaited* awaited);
-  // Moves that make room for each other, and for nobody who waits, but do not
-  // gain anything together.  Returns whether there were any.
+  // Drops moves that make room only for each other and gain nothing together.
+  // Returns whether there were any.
   bool DropLosses();
-  // Of one of the tasks that are nominated there.
+  // The gang of one of the tasks nominated there.
   static std::optional<JobId> GangOf(const Awaited& awaited);
-  // Tells that the gang waits for its moves, if an hour does not allow them.
+  // Reports that the gang waits for its moves, if the hour does not allow them.
   void NoteMovesFor(JobId gang, const std::map<MachineId, Served>& served,
                     const MoveBudget::Left& left);
-  // In the order in which machines may use up budgets: those for the most
-  // urgent first, gang by gang, of these those that stop the least urgent, and
-  // those last that only move tasks to where they cost less, by what they gain.
+  // The order in which machines may use up budgets: those for the most urgent
+  // tasks first, gang by gang; among these, those that stop the least urgent;
+  // last, those that only move tasks to cheaper places, by gain.
   std::vector<MachineId> ByUrgency() const;
-  // Gives up machines whose victims and moves are together too many for a
-  // budget, or whose moves are more than the round may make, the least urgent
-  // first.  Tells the agenda, so that all is packed again with fewer moves.
+  // Gives up machines, the least urgent first, if stops and moves together
+  // exceed a budget, or if moves exceed what the round may make.  Tells the
+  // agenda, so that all is packed again with fewer moves.
   void KeepToBudgets();
   void GiveUp(Awaited* awaited);
   Slack SlackOn(const Machine& machine, const Awaited& awaited) const;
-  // Of the machine, without its planned tasks; more than it has where some of
-  // them leave.
+  // Of the machine, without its planned tasks; more than it has if some of them
+  // leave.
   Resources RoomOn(const Machine& machine) const;
 
   const RoundPacking& packing_;
@@ -227,22 +227,22 @@ class PreemptingPlan {
   absl::flat_hash_map<MachineId, Resources> planned_;
   absl::btree_map<MachineId, Awaited> awaited_;
   std::set<JobId> leaving_gangs_;  // As a whole.
-  DomainConflicts conflicts_;      // With those that are to come.
-  PlannedSpreads spreads_;         // Of those.
-  // What is placed at once and is spread.
+  DomainConflicts conflicts_;      // With those to come.
+  PlannedSpreads spreads_;         // Of those to come.
+  // Spread tasks that are placed at once.
   std::vector<std::pair<const ClassKey*, MachineId>> placed_at_once_;
   std::vector<const Task*> evicted_;
-  std::vector<const Task*> leavers_;  // These, and the victims, with rules.
-  // Of these, those that others could be kept from domains by.
+  std::vector<const Task*> leavers_;  // With rules; and the victims with rules.
+  // Those of them that may keep others out of wide domains.
   std::vector<const Task*> wide_leavers_;
-  // While it splits: what the packing takes as placed, with rules.
+  // During Split(): what the packing takes as placed, with rules.
   std::vector<const Task*> placed_peers_;
-  std::vector<const Task*> taken_back_;  // Of these, rather than placed anew.
-  // As of Split(), and later as of Decide().
+  std::vector<const Task*> taken_back_;  // Of these, those not placed anew.
+  // As of Split(), later as of Decide().
   std::map<ClassKey, ClassPeers> peers_of_;
   std::vector<Move> moves_;
   absl::flat_hash_set<TaskId>
-      moving_;  // Those of `moves_` without the dropped.
+      moving_;  // Those of `moves_` that are not dropped.
 };
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
-// Whether the required spreads of a class will let a task of it be where room
-// is kept for it, once all have come that room is kept for: these may make its
-// domains rise.
+// Whether the required spreads of a class will allow one of its tasks where
+// room is reserved for it, once all tasks with reserved room have come: these
+// may make its domains rise.
 //
 // Threads: values; confined to the core thread.
 
@@ -20,21 +20,21 @@ namespace sluice {
 
 class PromisedSpreads {
  public:
-  // As of now.  REQUIRES: the state's peers are in sync.
+  // A snapshot.  REQUIRES: the state's peers are in sync.
   PromisedSpreads(const ClusterState& state, const ConstraintSet& constraints,
                   const ClassKey& key);
 
-  // One task of the class, ignoring the others that are to come: any of them
-  // may come first.
+  // True if one task of the class may be there, ignoring the others that are to
+  // come: any of them may come first.
   bool Allow(MachineId machine) const;
-  // All of the class that run there or are to come.
+  // True if all of the class that run there or are to come may.
   bool AllowAll(MachineId machine) const;
 
  private:
   struct Spread {
     TopologySpread all;
-    TopologySpread others;  // Without what is to come of the class.
-    int64_t minimum;        // With that.
+    TopologySpread others;  // Without the class's tasks to come.
+    int64_t minimum;        // With them.
   };
 
   std::vector<Spread> spreads_;

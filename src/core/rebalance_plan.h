@@ -1,4 +1,4 @@
-// What a round would stop and move as things are, without doing it.
+// What a round would stop and move as things are.  Nothing is changed.
 //
 // Threads: a free function; confined to the core thread.
 
@@ -16,19 +16,18 @@ namespace sluice {
 
 struct RebalancePlan {
   PreemptingPlan::Decided decided;
-  std::vector<int64_t> stop_costs;  // Of each that is stopped.
+  std::vector<int64_t> stop_costs;  // One per stopped task.
   // There was too much to look at: nothing is known.
   bool is_too_large = false;
-  // How many machines it is about where tasks move in parts of the cluster, and
-  // then about moves alone; 0: all.
+  // How many machines it covers if tasks move in parts of the cluster; it is
+  // then about moves alone. 0: all.
   int64_t machines_in_part = 0;
 };
 
-// With these options, whenever tasks were last looked for that cost less
-// elsewhere, and in the part of the cluster that is next.  What waits and has
-// room already is left to the next round.  Takes as long as a packing does. The
-// state changes in nothing that is stored or told.  REQUIRES: no round is
-// running.
+// Uses these options and the part of the cluster that is next, whether or not a
+// search for cheaper places is due.  Waiting tasks that already have room are
+// left to the next round.  Takes as long as a packing.  Nothing in the state
+// that is stored or told changes.  REQUIRES: no round is running.
 RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
                             const RoundOptions& options, int64_t now_ms);
 

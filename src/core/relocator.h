@@ -1,4 +1,4 @@
-// Moves one task of a round to the best of the places that it is shown.
+// Moves one task of a round to the best of the places that it is offered.
 //
 // Threads: none; confined to the core thread.
 
@@ -32,8 +32,8 @@ class Relocator {
         suitability_(*suitability),
         looks_left_(*looks_left) {}
 
-  // Lets `choose` look for a better place for the task than its own, and puts
-  // it there.  Returns whether it moved.
+  // Lets `choose` look for a better place than the task's own, and puts it
+  // there.  Returns whether it moved.
   bool Move(size_t index, absl::FunctionRef<void(Choice*)> choose);
   // Returns whether the machine is the best so far.
   bool Consider(const Machine& machine, Choice* choice);

@@ -1,4 +1,4 @@
-// What people are told of tasks that replace others.
+// Texts for people about tasks that replace others.
 //
 // Threads: a pure function; confined to the core thread.
 
@@ -13,11 +13,10 @@
 
 namespace sluice {
 
-// Why a task that is held waits: "waits for the place of web-1 on node-7, which
-// it cannot have: node-7 has 500 cpu, and it asks for 700", "web-2 is to run in
+// Why a held task waits: "waits for the place of web-1 on node-7, which it
+// cannot have: node-7 has 500 cpu, and it asks for 700", "web-2 is to run in
 // its place, and runs on node-7", or "web-3, an alternative to it, has
-// completed".
-// REQUIRES: the task is held, and the state's peers are in sync.
+// completed".  REQUIRES: the task is held, and the state's peers are in sync.
 std::string ReplacementText(const Task& task, const ClusterState& state,
                             const ConstraintSet& constraints);
 

@@ -1,18 +1,18 @@
-// A round: stages that place what waits, tier by tier, until nothing more can
-// be placed, or placed better.
+// A round: stages that place waiting tasks, tier by tier, until nothing more
+// can be placed, or placed better.
 //
-// By priority, the most urgent tier first, a round goes through the stages of
+// From the most urgent tier down, a round goes through the stages of
 // core/stages/stage.h in the order of the table in round.cc.  Most of them ask
 // for flow problems, one after the other (core/pass.h).  Then all tiers are
-// packed together, sizes, priorities and preferences; where that finds
-// something better it is carried out, tier by tier, with the same stages.
+// packed together, with their sizes, priorities and preferences.  If that finds
+// something better, it is carried out, tier by tier, with the same stages.
 //
-// Tasks that depend on tasks are placed whole classes at a time, too: where
-// nobody is yet whom a class must be near, one of it goes first, and the others
-// follow in the next pass.  Classes of one pass may get into each other's way;
-// then the later ones are refused at commit, and have their chance in the next.
-// As long as tasks are placed that others may wait for, the tiers are gone
-// through again.
+// Tasks that depend on tasks are placed by whole classes, too.  If the tasks
+// that a class must be near do not run yet, one task of it goes first, and the
+// others follow in the next pass.  Classes of one pass may get in each other's
+// way: then the later ones are refused at commit, and get their chance in the
+// next pass.  The round goes through the tiers again as long as tasks are
+// placed that others may wait for.
 //
 // Threads: none of its own; confined to the core thread.
 
@@ -31,17 +31,17 @@ namespace sluice {
 
 class Round {
  public:
-  // Serves what waits now; what is submitted later is the next round's.
+  // Serves what waits now; later submissions are left to the next round.
   Round(const RoundContext::Subject& subject, const RoundOptions& options,
         int64_t now_ms);
 
-  // See Scheduler.  All count what they do in `stats`.
+  // See Scheduler.  All of them count their work in `stats`.
   std::optional<RoundWork> NextStep(RoundStats* stats);
   void FinishStep(const RoundAnswer& answer, RoundStats* stats);
-  // Ends the round where it is: no gang is left half placed.
+  // Ends the round where it is; no gang is left half placed.
   void End(RoundStats* stats);
 
-  // Whether it may decide otherwise on what runs than the round before.
+  // True if it may decide differently on running tasks than the round before.
   bool has_news() const { return context_.has_news; }
   // Its first delta.
   uint64_t delta_begin() const { return context_.delta_begin; }
@@ -59,14 +59,14 @@ class Round {
 
   // Goes on to the next stage.  Returns false after the last.
   bool Advance();
-  // The next stage of this tier or of one below.
+  // The next stage of this tier or of a lower one.
   bool AdvanceInTiers();
   bool EnterTierBelow(std::optional<uint32_t> priority);
   void EndStage();
-  // So that the next round knows whether it has news.
+  // Records this look, so that the next round knows whether it has news.
   void NoteLook();
-  // Whether tasks may have been waiting for those that were placed since the
-  // first tier was entered.
+  // True if tasks may have been waiting for those placed since the first tier
+  // was entered.
   bool MustStartOver() const;
 
   RoundContext context_;
@@ -76,15 +76,15 @@ class Round {
   bool has_begun_ = false;
   Phase phase_ = Phase::kTiers;
   bool has_entered_tier_ = false;
-  // Whether all was packed with nothing to place.
+  // True if all was packed although there was nothing to place.
   bool has_rebalanced_ = false;
-  bool has_run_out_ = false;  // Of work, but for the plan.
+  bool has_run_out_ = false;  // Of work, except for the plan.
   bool is_waiting_ = false;   // The stage waits for an answer.
-  uint64_t version_ = 0;      // Of the state, when that was asked.
-  // Whether any placement was untold when the round began; with preemption.
+  uint64_t version_ = 0;      // Of the state, when the question was asked.
+  // True if a placement was untold when the round began; with preemption.
   bool had_untold_ = false;
   int64_t placed_before_ = 0;  // When the first tier was entered.
-  // Since the newest packing, or since what was placed was arranged.
+  // Since the newest packing or arrangement.
   bool has_started_over_ = false;
 };
 

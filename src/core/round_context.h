@@ -1,7 +1,7 @@
 // What all stages of a round share.
 //
-// Groups of machines and eligibility follow from the state; only this refreshes
-// them.
+// Groups of machines and eligibility are derived from the state; only this
+// class refreshes them.
 //
 // Threads: none; confined to the core thread.
 
@@ -40,24 +40,24 @@
 
 namespace sluice {
 
-// What it takes to make a placement or to take it back, in looks.
+// The cost of making a placement or taking it back, in looks.
 inline constexpr int64_t kLooksPerPlacement = 40;
-// After so many looks commands are let in: some 20 ms.
+// After this many looks commands are let in: some 20 ms.
 inline constexpr int64_t kLooksPerStep = 1000000;
 
-// How much dearer a task is to leave waiting that was promised a place.
+// The factor on the waiting cost of a task that was promised a place.
 inline constexpr int64_t kPromised = 1000;
 
-// What something costs, and the least that it can.
+// A cost, and its proved lower bound.
 struct Appraisal {
   PackingCost cost;
   std::optional<PackingCost> bound = {};
-  uint64_t version = 0;  // Of the state that it is about.
+  uint64_t version = 0;  // Of the state it is about.
 };
 
 class RoundContext {
  public:
-  // What a round is about.  All must outlive it.
+  // The inputs of a round.  All must outlive it.
   struct Subject {
     ClusterState& state;
     const PolicySet& policies;
@@ -66,18 +66,17 @@ class RoundContext {
     // Null: nothing moves.
     MoveBudget* move_budget = nullptr;
     RebalanceTimer* rebalance_timer = nullptr;
-    // Null: as if everything were new.
+    // Null: everything counts as new.
     SearchPace* search_pace = nullptr;
-    // Null: it makes its own.
+    // Null: the context makes its own.
     MachineGrouping* grouping = nullptr;
-    // Null: nothing is kept of the networks.
+    // Null: networks are not kept.
     NetworkLog* network_log = nullptr;
-    // Whom rounds stopped, as far as nobody was told of it.  Null: each round
-    // knows its own.
+    // Victims of rounds that no client has been told of.  Null: each round
+    // knows only its own.
     std::vector<TaskId>* untold_victims = nullptr;
   };
-  // Tasks that are submitted from here on are the next
-  // round's.
+  // Tasks that are submitted from here on are left to the next round.
   RoundContext(const Subject& subject, const RoundOptions& limits,
                int64_t as_of_ms);
 
@@ -87,98 +86,97 @@ class RoundContext {
   const RoundOptions options;
   const int64_t now_ms;
   const WaitingPrices prices;
-  const uint64_t sequence_end;  // Of the tasks that came before the start.
+  const uint64_t sequence_end;  // Of the tasks before the start.
   uint64_t delta_begin;         // The first delta of the round.
   Gangs gangs;
-  // The tasks that room was kept for when the round began.
+  // The tasks with reserved room when the round began.
   const absl::flat_hash_set<TaskId> nominated_before;
-  // Of these, those that keep it (Nominations::IsFinal()).
+  // Those of them that keep it (Nominations::IsFinal()).
   const absl::flat_hash_set<TaskId> final_before;
   MoveBudget* const move_budget;
   RebalanceTimer* const rebalance_timer;
   SearchPace* const search_pace;
   NetworkLog* const network_log;
   std::vector<TaskId>* const untold_victims;
-  // Whether tasks are to be moved to where they cost less.
+  // True if tasks are to be moved to cheaper places.
   const bool must_rebalance;
-  // Whether something may leave for what waits that could not in the round
+  // True if a task may now leave for a waiting one that could not in the round
   // before.
   const bool has_news;
   RoundStats* stats = nullptr;  // Never null while a stage runs.
-  // What is left for doing better, in looks.
+  // The work left for improvements, in looks.
   int64_t improve_budget;
   // How much of that each packing of many unlike machines may take.
   const int64_t nearby_budget;
   // What is left for searches task by task, in machines looked at.
   int64_t search_budget;
-  // Whether a command changed the state since the round began.
+  // True if a command changed the state since the round began.
   bool has_changed = false;
-  // Whether a packing was about all that runs and all that waits.
+  // True if a packing covered all running and all waiting tasks.
   bool has_looked_at_all = false;
   // How many priorities the next attempt to place several together may span.
   size_t together_max = std::numeric_limits<size_t>::max();
-  // Looks since the round last let commands in: after kLooksPerStep it should.
+  // Looks since the round last let commands in; kLooksPerStep at most.
   int64_t looks = 0;
 
-  // Whom classes that wait must be near, as of the round's first pass.
+  // Affinity leaders of pending classes, as of the first pass.
   Followers& followers();
 
   // What is to be packed next.
   PackingAgenda agenda;
-  // Its priorities, once they were decided on together.
+  // The levels of the round, once priorities were decided on together.
   std::optional<PackingLevels> levels;
-  // What the tiers are to carry out, if packing found something better.
+  // What the tiers are to carry out if a packing found something better.
   std::optional<PackingPlan> plan;
-  // For whom room is kept again at the end, where it is still there.
+  // Nominations to restore at the end if their room is still there.
   std::vector<std::pair<TaskId, MachineId>> left_out;
-  // The minimums of which a task waited, by selector and topology: a class that
-  // has it, of those the one that asks for the most, and which of its rules it
-  // is.
+  // The minimums that a task waited for, by selector and topology, with the
+  // class that asks for the most and the index of the minimum in its rules.
   struct Asker {
     ClassKey key;
     size_t minimum = 0;
   };
   std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
-  // Whether placements were moved by what their tasks wish.
+  // True if placements were moved by their tasks' preferences.
   bool has_arranged = false;
-  // How often the state and its nominations had changed, and how many victims
-  // there were, when SpareNeedless() last looked at all that it may do.
+  // The change counts of the state and its nominations, and the number of
+  // victims, when SpareNeedless() last looked at everything it may do.
   std::optional<std::array<uint64_t, 3>> needed_as_of;
-  // Of SpareNeedless(), for all of the round: some 10 ms.
+  // For SpareNeedless(), per round: some 10 ms.
   int64_t spare_looks_left = 400'000;
   // The same for companions (core/companions.h).
   int64_t companion_looks_left = 400'000;
-  // What all costs that could be placed, and the least that it can.
+  // The cost of all that could be placed, and its lower bound.
   std::optional<Appraisal> appraisal;
 
   // The machines as they are now.
   const std::vector<MachineGroup>& FreshGroups();
-  // What policies charge together; none where none does.  And the groups by
+  // The shared charges of policies; none if there are none.  And the groups by
   // place there.
   const Aggregates& FreshAggregates();
   std::span<const uint32_t> FreshGroupsByPlace();
   // What groups and aggregates have in common, as far as that is known.
   std::span<const Aggregates::Parts> FreshParts();
-  // For who needs no groups, which take a look at every machine.
+  // For callers without need of groups, which take a look at every machine.
   Eligibility& FreshEligibility();
-  // What the round has placed and may still take back.  The reference holds
+  // What the round has placed and may still take back.  The reference is valid
   // until the state changes.
   const std::vector<Placement>& FreshPlacements();
-  // Commands may have come: some of what was told meanwhile cannot be.
+  // Commands may have come: some placements may have been told since.
   void ForgetPlacements() { placements_version_.reset(); }
-  // As it was when it was fresh last.
+  // As it was when last refreshed.
   Eligibility& eligibility() { return eligibility_; }
 
-  // The tasks of the class that wait and were submitted in time, the most
-  // urgent first.
+  // The waiting tasks of the class that were submitted in time, the most urgent
+  // first.
   int64_t CountWaiting(const ClassKey& key) const;
   std::vector<const Task*> WaitingTasks(
       const ClassKey& key,
       size_t count_max = std::numeric_limits<size_t>::max()) const;
   Cost WaitingCostOf(const Task& task) const { return prices.Of(task); }
-  // The same beside others of its priority: these, be they more, do not take
-  // the place of a task for which others were told to leave, nor of one that
-  // must stay.
+  // The waiting cost relative to others of its priority.  However many they
+  // are, these never take the place of a task for which others were told to
+  // leave, or that must stay.
   Cost UrgencyOf(const Task& task, bool must_stay = false) const {
     const bool is_promised = must_stay || nominated_before.contains(task.id);
     return WaitingCostOf(task) * (is_promised ? kPromised : 1);
@@ -188,7 +186,7 @@ class RoundContext {
   }
   // How many running tasks may be moved.
   MoveBudget::Left MovesLeft() const;
-  // Counts moves, or with fewer than none such as were taken back.
+  // Counts moves; a negative number takes moves back.
   void NoteMoved(int64_t moves);
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
@@ -202,22 +200,22 @@ class RoundContext {
   std::optional<Followers> followers_;
   MachineGrouping own_grouping_;
   MachineGrouping& grouping_;
-  // Where each machine is a group of its own.
+  // Groups of single machines.
   std::vector<MachineGroup> lone_groups_;
   std::vector<uint32_t> lone_group_at_;
-  // Of the state, when these were made.
+  // Versions of the state when these were made.
   std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;
   std::vector<Placement> placements_;
   std::optional<uint64_t> placements_version_;
 };
 
-// What is as urgent as something else is decided on together.
+// Tasks of equal priority, which are decided on together.
 struct Tier {
   uint32_t priority = 0;
   uint64_t delta_begin = 0;  // The first delta of the tier.
 
-  // Calls visit(key, tasks) for each class of the tier that waits, until it
+  // Calls visit(key, tasks) for each waiting class of the tier, until it
   // returns false.
   template <class Visit>
   void VisitWaiting(const ClusterState& state, Visit visit) const {
@@ -229,9 +227,9 @@ struct Tier {
   }
 };
 
-// Whether a task of the tier waits that may be placed one by one.
+// True if a task of the tier waits that may be placed one by one.
 bool IsAnyWaiting(const RoundContext& context, const Tier& tier);
-// Whether one of a gang waits that runs with too few.
+// True if a task waits whose gang runs with too few.
 bool IsAnyHealing(const RoundContext& context, const Tier& tier);
 
 }  // namespace sluice

@@ -1,12 +1,12 @@
-// What waits, and what a round has placed so far, as a packing problem: all of
-// it is decided on at once, whatever its sizes and priorities.
+// Waiting tasks and a round's placements so far as a packing problem: all of it
+// is decided on at once, whatever its sizes and priorities.
 //
 // Tasks with terms that a packing does not heed (core/packing_peers.h), or that
-// such terms are about, stay where they are, and so does whatever a client has
-// been told of.  A packing that may stop what runs takes some of the former
-// back (core/right_of_way.h).  Gangs that nobody has been told of are started,
-// or not, as a whole.  Others that have started stay whole: nothing is worth
-// leaving a task of theirs waiting.
+// such terms select, stay where they are, and so does whatever a client has
+// been told of.  A preempting packing takes some of the former back
+// (core/right_of_way.h).  Gangs that no client has been told of are started
+// whole, or not at all.  Gangs that have started stay whole: nothing is worth
+// leaving one of their tasks waiting.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -36,46 +36,46 @@ struct RoundPacking {
   PackingProblem problem;
   std::vector<ClassKey> classes;                 // Of what is to be placed.
   std::vector<std::vector<MachineId>> machines;  // Of each of its groups.
-  // What runs and may be stopped, and which of its classes those of the problem
-  // are that follow the classes above.
+  // Running tasks that may be stopped.  `running_classes` are their classes
+  // that follow the classes above in the problem.
   RunningTasks running;
   std::vector<size_t> running_classes;
-  // The class of which a task takes part alone, if any, and whether some have
-  // their turns.
+  // The class one task of which takes part alone, if any; and whether some
+  // classes or gangs have turns.
   std::optional<ClassKey> lone;
-  std::optional<uint32_t> turn_priority;  // Of it, or of a gang in its turn.
+  std::optional<uint32_t> turn_priority;  // Of it, or of a gang.
   bool has_turns = false;
-  // Whether some of it may move instead.
+  // True if some of the running tasks may move instead.
   bool may_move = false;
-  // Whether it is about a part of the machines, and stops nothing.
+  // True if it covers a part of the machines, and stops nothing.
   bool is_part = false;
-  // What it does not place anew, but may take back for what is more urgent,
-  // with what it costs that it waits.
+  // Placements it keeps, but may take back for more urgent tasks, with the cost
+  // of leaving them waiting.
   absl::btree_map<TaskId, Cost> untold;
-  // What the problem is to place anew, and what is placed below its levels.
+  // What the problem places anew, and whether something is placed below its
+  // levels.
   std::vector<TaskId> placed;
   bool has_placed_below = false;
-  // The priorities that it decides on: the round's, or its own where it may
-  // stop what runs.
+  // The priorities that it decides on: the round's, or its own if it may stop
+  // running tasks.
   std::optional<PackingLevels> levels;
-  // What all of it costs as it is, and what it does at least by what each class
-  // likes best.
+  // The current cost, and a lower bound: each class on its favorite machines.
   PackingCost now;
   PackingCost least;
-  LevelCosts misfits;  // The waiting cost of what fits nowhere, in both.
-  // Whether there are tasks that the problem leaves out.
+  LevelCosts misfits;  // Waiting cost of what fits nowhere, in both.
+  // True if the problem leaves out some tasks.
   bool leaves_out = false;
-  // Then there is no problem, and `least` may be far too little.
+  // If true, there is no problem, and `least` may be far too low.
   bool is_too_large = false;
 
-  // What is stopped loses its work: then a better packing is worth a search.
+  // Stopped tasks lose their work, so a better packing is worth a search.
   bool MayStop() const {
     return std::ranges::any_of(running.classes(),
                                &RunningTasks::Class::may_be_stopped);
   }
 
-  // Calls visit(machine, pattern) for each machine, group by group: those come
-  // first of which the solution says what they hold.
+  // Calls visit(machine, pattern) for each machine, group by group.  Machines
+  // with a pattern in the solution come first.
   template <class Visit>
   void VisitMachines(std::span<const Pattern> solution, Visit visit) const {
     std::vector<size_t> taken(machines.size(), 0);
@@ -96,11 +96,12 @@ struct RoundPacking {
 
 // What waits of all priorities, and what the round has placed.  The first call
 // of a round that has anything to decide makes its levels: priorities above the
-// first of which a task waits are one, since nothing is to be decided between
-// them, and of those that follow so many have a level of their own.  For a
-// bound all that is below is one more.  With what runs, each level comes after
-// what is stopped of it, and none of this is told: these levels are the
-// packing's alone.  Where there are too many machines, tasks move by parts.
+// first one with a waiting task form one level, since there is nothing to
+// decide between them.  Of those that follow, a limited number have a level of
+// their own.  For a bound, all priorities below form one more.  With running
+// tasks, each level comes after its stops, and no client knows of these: such
+// levels belong to the packing alone.  If there are too many machines, tasks
+// move by parts.
 RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
                            const KnownPlan& known = {},
                            const PackingPart* part = nullptr);

@@ -2,10 +2,10 @@
 // through this.
 //
 // Every flow is checked against its certificate by code that shares nothing
-// with the solvers, so that no solver, however wrong, can make a round commit a
-// flow that is not optimal.  A packing needs no such check: what is committed
-// is the flow that is drawn over its patterns.  Nor does a flow with gains:
-// what it bounds is proved from its prices, however good they are
+// with the solvers.  So no faulty solver can make a round commit a flow that is
+// not optimal.  A packing needs no such check: what is committed is the flow
+// that is drawn over its patterns.  A flow with gains needs none either: its
+// bound is proved from its prices, however good they are
 // (network/share_network.h).
 //
 // Threads: none; confined to its owner.
@@ -25,15 +25,15 @@ namespace sluice {
 
 class RoundSolver {
  public:
-  // `solver` must outlive this, and is for nobody else.
+  // `solver` must outlive this, and must not be shared.
   explicit RoundSolver(Solver& solver) : solver_(solver) {}
 
   struct Result {
     RoundAnswer answer;
-    // Not OK: the solver claims an optimum that is none.
+    // Not OK if the solver claims an optimum that is none.
     absl::Status certificate;
   };
-  // `cancelled`, if not null, ends a solve that is running.
+  // `cancelled`, if not null, can end a running solve.
   Result Solve(const RoundWork& work,
                const std::atomic<bool>* cancelled = nullptr);
 

@@ -17,14 +17,14 @@
 
 namespace sluice {
 
-// Nothing is asked: the round has more to do by itself, and lets commands in
+// Nothing is asked: the round has more to do by itself, but lets commands in
 // before it goes on.
 struct Pause {};
 
 struct PackingWork {
   PackingProblem problem;
   PackingEffort effort = {};
-  // Where only a bound is asked for: of placements that leave so much waiting
+  // Set if only a bound is asked for: of placements that leave this waiting
   // cost.
   std::optional<LevelCosts> waiting_cost = {};
 };
@@ -32,7 +32,7 @@ struct PackingWork {
 // A flow with gains, of which only a bound is asked for.
 struct GainWork {
   FlowProblem problem;
-  int64_t work_max = 0;  // In arc scans; after so many there is no solution.
+  int64_t work_max = 0;  // In arc scans; beyond it there is no solution.
 };
 
 using RoundWork = std::variant<Pause, FlowProblem, GainWork, PackingWork>;

@@ -1,9 +1,9 @@
-// What runs, as a packing problem knows it: which of its classes are of a gang,
-// how many of them disruption budgets let be stopped, and which count for
-// spreads.
+// Running tasks as classes of a packing problem: which of them belong to a
+// gang, how many of them disruption budgets allow to be stopped, and which
+// count for spreads.
 //
-// The classes of what runs are those of the problem from `first` on, one for
-// each of the running tasks' own.
+// The classes of running tasks are those of the problem from `first` on, one
+// for each class of `running`.
 //
 // Threads: pure functions.
 
@@ -23,22 +23,22 @@ namespace sluice {
 void AddRunningGangs(const RunningTasks& running, size_t first,
                      PackingProblem* problem);
 
-// Adds those budgets that could be exceeded; each task that is stopped beyond
-// one costs `cost`, on a level that is yet to be said.  Returns whether there
-// are any.  REQUIRES: it is known how many tasks the classes have.
+// Adds those budgets that could be exceeded.  Each task stopped beyond a budget
+// costs `cost`, on a level to be set later.  Returns whether there are any.
+// REQUIRES: the task counts of the classes are known.
 bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
                        PackingProblem* problem);
 
-// Caps of spreads let in what runs and counts for them, and their domains hold
-// less without it.  REQUIRES: they were made as if it stayed, and all of it
-// that counts is part of the problem.
+// Lets running tasks that count for spreads into the caps, and lowers the
+// counts of their domains accordingly.  REQUIRES: the caps were made as if all
+// of these stayed, and all that count are part of the problem.
 void CountRunningInSpreads(PackingProblem* problem);
 
-// What the tasks that run and may move are charged where they are.
+// What running tasks that may move are charged where they are.
 int64_t CostOfRunning(const PackingProblem& problem);
 
-// Of the price of whom the solution stops, the part that is not proved to be
-// needed, as long as it serves whom it does.
+// The part of the price of the solution's stops that is not proved to be
+// necessary, as long as the same tasks are served.
 double GapOfStops(const RoundPacking& packing, const PackingSolution& solution);
 
 }  // namespace sluice

@@ -1,10 +1,10 @@
 // The scheduling core: a pure state machine around the cluster state.
 //
 // Commands go in through Apply().  A round turns the cluster as it is into the
-// cluster as it should be, step by step: StartRound(), then NextStep() says
-// what to solve and FinishStep() takes the answer and commits the placements
-// that are still legal, until NextStep() has nothing.  Between NextStep() and
-// FinishStep() commands may be applied: what they made illegal is refused at
+// cluster as it should be, step by step.  StartRound() begins.  NextStep() says
+// what to solve; FinishStep() takes the answer and commits the placements that
+// are still legal, until NextStep() has nothing.  Commands may be applied
+// between NextStep() and FinishStep(): what they made illegal is refused at
 // commit.  Deltas wait in the state's outbox until a reply takes them.
 //
 //   apply* -> StartRound -> { NextStep -> (apply*) -> FinishStep }* ->
@@ -54,12 +54,12 @@ struct ScheduleReply {
     DeltaType type = DeltaType::kPlace;
     MachineId machine;
     std::string resource_id;  // The uuid that the client knows.
-    // Of kPlace: the template that the task was made from, if it was.
+    // For kPlace: the template that the task was made from, if any.
     std::optional<TaskId> made_from = {};
   };
   std::vector<Entry> deltas;
-  // Every task that waits, quarantined ones included; where they do not all
-  // fit, the next reply goes on behind the last one named.
+  // Every waiting task, including quarantined ones.  If they do not all fit,
+  // the next reply continues after the last one named.
   std::vector<TaskId> unscheduled;
 };
 
@@ -75,30 +75,30 @@ class Scheduler {
 
   Ack Apply(const Command& command, int64_t now_ms);
 
-  // Whether the command removes a task or machine that the reply in flight
-  // names, or one of the two last that its client may not have read yet: its
-  // acknowledgment must not overtake them (the client would meet something that
-  // it has forgotten).  Ask before Apply().
+  // True if the command removes a task or machine named by the reply in flight,
+  // or by one of the last two, which its client may not have read yet.  Its
+  // acknowledgment must not overtake them: the client would meet something that
+  // it has forgotten.  Ask before Apply().
   bool ConcernsUnreadReply(const Command& command) const;
 
-  // Whether a uid to be removed is another's by now of whom the client is yet
-  // to be told: it may be, until the removal is acknowledged.
+  // True if the uid now names a newer task that the client has not heard of.
+  // That may be so until the removal is acknowledged.
   bool IsContested(TaskId uid) const;
-  // The jobs of which a client is yet to be told something.
+  // The jobs of which a client has yet to be told something.
   absl::flat_hash_set<JobId> FindUntoldJobs() const;
 
-  // Evicts what has to leave, if the options say so, and begins to place what
+  // Evicts what must leave, if the options say so, and begins to place what
   // waits then.  REQUIRES: no round is running.
   void StartRound(int64_t now_ms);
   bool is_in_round() const { return round_ != nullptr; }
-  // Nothing from this delta on is told yet: the running round may take
+  // No delta from this one on is told yet: the running round may take
   // placements back, and deltas are told in order.
   uint64_t FirstOpenDelta() const;
-  // What the round asks for next, or nothing: then it is over.
-  // REQUIRES: a round is running and waits for no answer.
+  // What the round asks for next; nullopt ends the round.  REQUIRES: a round is
+  // running and waits for no answer.
   std::optional<RoundWork> NextStep();
-  // Goes on with the answer.  A flow that is not optimal ends the round; what
-  // waits is tried again in the next.
+  // Continues with the answer.  A flow that is not optimal ends the round; the
+  // next one tries what waits again.
   void FinishStep(const RoundAnswer& answer);
   // Of the running round, or of the last one.
   const RoundStats& round_stats() const { return round_stats_; }
@@ -106,7 +106,7 @@ class Scheduler {
   const NetworkLog& network_log() const { return network_log_; }
   const PreemptionOptions& preemption() const { return options_.preemption; }
   bool evicts_on_no_execute() const { return options_.evicts_on_no_execute; }
-  // Whether a round may have something to do though nothing waits.
+  // True if a round may have something to do even if nothing waits.
   bool moves_what_runs() const {
     return options_.preemption.mode == Preemption::kFull;
   }
@@ -117,8 +117,8 @@ class Scheduler {
   // Takes what a client is to be told, at most `bytes_max` on the wire.
   // REQUIRES: no reply is in flight.
   ScheduleReply TakeReply(size_t bytes_max);
-  // The client has it, or its call ended before it could.
-  // REQUIRES: a reply is in flight.
+  // The client has it, or its call ended before that.  REQUIRES: a reply is in
+  // flight.
   void EndReply(bool is_delivered);
   bool is_reply_in_flight() const { return in_flight_.has_value(); }
   // The client has read all replies that have ended.
@@ -129,11 +129,11 @@ class Scheduler {
            unread_before_.tasks.empty();
   }
 
-  // What a round would do to tasks that run in this mode.
-  // REQUIRES: no round is running.
+  // What a round in this mode would do to running tasks.  REQUIRES: no round is
+  // running.
   RebalancePlan Plan(Preemption mode, int64_t now_ms);
 
-  // What becomes of the tasks on the machine if it drains.
+  // What happens to the tasks on the machine if it drains.
   DrainReport ReportDrain(const Machine& machine) const;
 
   // Why the task waits, as of `now_ms`.
@@ -160,7 +160,7 @@ class Scheduler {
   std::vector<TaskId> untold_victims_;  // Of rounds.
   const std::unique_ptr<Eligibility> eligibility_;
   MachineGrouping grouping_;
-  std::unique_ptr<Round> round_;  // Null where none is running.
+  std::unique_ptr<Round> round_;  // Null if none is running.
   int64_t round_ms_ = 0;          // When it began.
   RoundStats round_stats_;
   std::optional<ScheduleReply> in_flight_;
@@ -169,9 +169,9 @@ class Scheduler {
     absl::flat_hash_set<TaskId> tasks;
     absl::flat_hash_set<MachineId> machines;
   };
-  Names unread_;             // Of the last reply, and
-  Names unread_before_;      // of the one before it.
-  TaskId last_unscheduled_;  // Where the next list of the waiting begins.
+  Names unread_;             // Of the last reply.
+  Names unread_before_;      // Of the one before it.
+  TaskId last_unscheduled_;  // Where the next list of waiting tasks begins.
 };
 
 }  // namespace sluice

@@ -1,11 +1,10 @@
-// What a round of a large cluster, where nearly every machine is unlike the
-// others, spends on looking for better places, and on a proof that there are
-// none.
+// How much a round of a large cluster of mostly unlike machines spends on
+// looking for better places, and on a proof that there are none.
 //
-// A search there has no end of its own, and what one round has tried in vain
-// the next would try again: so a round looks for as long as what has changed
-// since the last one is worth, and each one looks elsewhere.  How good rounds
-// are changes little from one to the next: so only some of them prove it.
+// A search there does not end by itself, and the next round would repeat what
+// one tried in vain.  So a round looks for as long as the changes since the
+// last one are worth, and each round looks elsewhere.  The quality of rounds
+// changes little from one to the next, so only some of them prove it.
 //
 // Threads: values; confined to the core thread.
 
@@ -24,19 +23,19 @@ namespace sluice {
 
 class SearchPace {
  public:
-  // Clusters of at most so many machines are searched in full each time.
+  // Clusters of at most this many machines are searched in full each time.
   static constexpr int64_t kMachinesMax = 400;
-  // In looks, whatever has changed: some 10 ms.
+  // In looks, even without any change: some 10 ms.
   static constexpr int64_t kBase = 1'000'000;
   // For each change of the state's version.
   static constexpr int64_t kPerChange = 500;
-  // Where tasks move, too: a packing of all machines together, which finds what
-  // no search machine by machine does, may take so many times as much.
+  // If tasks move, too: a packing of all machines together finds what no search
+  // machine by machine does, and may take this many times as much.
   static constexpr int64_t kTogether = 5;
-  // So many rounds that need a proof go without one after each that has one.
+  // After each round with a proof, this many go without one.
   static constexpr int kUnproved = 7;
 
-  // Machine by machine.
+  // For a search machine by machine.
   int64_t WorkFor(const ClusterState& state) const {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     if (!last_.has_value() || std::ssize(state.machines()) <= kMachinesMax) {
@@ -48,8 +47,7 @@ class SearchPace {
     }
     return kBase + kPerChange * static_cast<int64_t>(changes);
   }
-  // What a packing may take in all where it may take so much machine by
-  // machine.
+  // For a packing of all machines together, given the work machine by machine.
   static int64_t WorkTogether(int64_t work) {
     return std::min(work, std::numeric_limits<int64_t>::max() / kTogether) *
            kTogether;
@@ -57,7 +55,7 @@ class SearchPace {
   // A round has ended.
   void Note(uint64_t version) { last_ = version; }
 
-  // Whether a round that needs a proof is to look for one.
+  // True if a round that needs a proof is to look for one.
   bool IsProofDue(const ClusterState& state) const {
     return unproved_ >= kUnproved ||
            std::ssize(state.machines()) <= kMachinesMax;

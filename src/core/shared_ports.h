@@ -13,14 +13,14 @@
 
 namespace sluice {
 
-// So many at most: each makes fillings harder to find.  Where there are more,
-// what the flow places is refused, and placed elsewhere.
+// The maximum: each port makes fillings harder to find.  Beyond it, what the
+// flow places is refused and placed elsewhere.
 inline constexpr size_t kSharedPortsMax = 32;
 
-// Such a port is as a resource of which each machine has one: adds a dimension
-// to the requests of the problem's classes for each.  Whether the port is free
-// is a matter of the costs.  `keys` are those of the first classes.  Returns
-// how many dimensions there are more.
+// Each such port is like a resource of which each machine has one: adds a
+// dimension per port to the requests of the problem's classes.  The costs say
+// whether the port is free.  `keys` are those of the first classes.  Returns
+// the number of added dimensions.
 size_t AddSharedPorts(std::span<const ClassKey> keys, PackingProblem* problem);
 
 }  // namespace sluice

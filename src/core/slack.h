@@ -1,5 +1,5 @@
-// What a machine has beyond what those need that are to come, once all have
-// left that are to leave.
+// The room that a machine has beyond what the tasks to come need, once all that
+// are to leave have left.
 //
 // Threads: values; confined to the core thread.
 
@@ -19,8 +19,8 @@ namespace sluice {
 
 class Slack {
  public:
-  // `newcomers` have to keep away from some of what leaves; they and others
-  // need this much of the room.  What is passed must outlive this.
+  // `newcomers` must be apart from some of the leavers.  They and others need
+  // `needed` of `room`.  What is passed must outlive this.
   Slack(const PeerTable& peers, const std::vector<const Task*>& newcomers,
         Resources needed, Resources room)
       : peers_(peers),
@@ -28,8 +28,8 @@ class Slack {
         needed_(std::move(needed)),
         room_(std::move(room)) {}
 
-  // Lets one that leaves stay.  Returns false if it has to leave.  It need not,
-  // whatever room it takes from others, unless it may be needed.
+  // Lets a leaver stay.  Returns false if it must leave.  Room alone forces it
+  // to leave only if it may be needed.
   bool LetStay(const ClassKey& key, bool may_be_needed) {
     Resources without = room_ - key.request;
     if (may_be_needed && !needed_.FitsIn(without)) return false;

@@ -1,8 +1,8 @@
-// The levels of a packing that may stop what runs: before each level of what is
-// to be placed comes what is stopped of these priorities.  What must not be
-// stopped at all comes before all of them, and so does what no budget allows;
-// or, where budgets may be exceeded, that comes after the most urgent level
-// that is to be placed.
+// The levels of a packing that may stop running tasks.  Each level of what is
+// to be placed comes after the stops of its priorities.  Tasks that must not be
+// stopped at all come before all levels, and so do those that no budget allows.
+// If budgets may be exceeded, the latter come after the most urgent level to be
+// placed.
 //
 // Threads: values.
 
@@ -22,25 +22,25 @@ class StopLevels {
  public:
   explicit StopLevels(bool breaks_budgets) : breaks_budgets_(breaks_budgets) {}
 
-  // What runs of this priority may be stopped.
+  // Running tasks of this priority may be stopped.
   void Add(uint32_t priority, const PackingLevels& levels) {
     levels_.insert(LevelIn(levels, priority));
   }
-  // Some of it is protected by a budget.
+  // Some of them are protected by a budget.
   void Forbid() { is_any_forbidden_ = true; }
-  // Some of it may move, but nothing is more urgent.
+  // Some of them may move, but nothing is more urgent.
   void Fix() { is_any_fixed_ = true; }
 
   size_t OfFixed() const { return 0; }
   size_t OfForbidden() const {
     return breaks_budgets_ ? Shifted(0) + 1 : OfFixed();
   }
-  // Of what is stopped.  REQUIRES: the priority was added.
+  // The level of stops.  REQUIRES: the priority was added.
   size_t OfStopped(uint32_t priority, const PackingLevels& levels) const {
     const size_t level = LevelIn(levels, priority);
     return Shifted(level) - 1;
   }
-  // Of what is to be placed on that level.
+  // The level of what is to be placed on `level`.
   size_t Shifted(size_t level) const {
     const auto before =
         std::distance(levels_.begin(), levels_.upper_bound(level));

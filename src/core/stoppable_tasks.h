@@ -1,9 +1,9 @@
-// Which of the tasks that run may be stopped for one of a priority, by
-// themselves or with their gangs, and what that costs.
+// Which running tasks may be stopped for one of a given priority, by themselves
+// or with their gangs, and what that costs.
 //
-// The rules are those of a packing (core/running_tasks.h): the machine is one
-// that may lose tasks, the client can be told, no budget forbids the stop, and
-// a gang goes on with its minimum or not at all.
+// The rules are those of a packing (core/running_tasks.h): the machine may lose
+// tasks, the client can be told, no budget forbids the stop, and a gang goes on
+// with its minimum or not at all.
 //
 // Threads: values; confined to the core thread.
 
@@ -28,12 +28,11 @@
 
 namespace sluice {
 
-// What some stops cost, as a packing compares it: first how many no budget
-// allows, then what is stopped of the most urgent priority, of the next, and so
-// on.
+// The cost of some stops, as a packing compares it: first the number of stops
+// that no budget allows, then the cost of stops in descending priority.
 struct StopPrice {
   int64_t beyond_budgets = 0;
-  // By priority, the most urgent first.  No sum is 0.
+  // By priority, the most urgent first.  Never contains 0.
   std::map<uint32_t, int64_t, std::greater<>> sums = {};
 
   void Add(uint32_t priority, int64_t cost, int64_t sign = 1) {
@@ -52,26 +51,26 @@ struct StopPrice {
 
 class StoppableTasks {
  public:
-  // What is passed must outlive this.  It is about tasks that are less urgent
-  // than `priority`.
+  // What is passed must outlive this.  Only tasks less urgent than `priority`
+  // may be stopped.
   StoppableTasks(const ClusterState& state, const Gangs& gangs,
                  const PreemptionOptions& options, uint32_t priority);
 
-  // Whether the task may be stopped, alone or with its gang.
+  // True if the task may be stopped, alone or with its gang.
   bool MayLeave(const Task& task);
-  // By Stop().
+  // True after Stop().
   bool IsStopped(const Task& task) const { return stopped_.contains(task.id); }
-  // The gang of which the task may not be stopped at will: null where there is
-  // none.  REQUIRES: MayLeave().
+  // The gang that limits stops of the task; null if there is none.  REQUIRES:
+  // MayLeave().
   const GangVictim* GangOf(const Task& task) const;
   int64_t CostOf(const Task& task) const;
-  // These tasks and the rest of the gangs that do not go on without them.
-  // REQUIRES: MayLeave(), of each.
+  // These tasks and the rest of the gangs that cannot go on without them.
+  // REQUIRES: MayLeave() of each.
   std::vector<const Task*> WithGangs(std::vector<const Task*> tasks) const;
-  // How many of the tasks no budget allows to be stopped beside those that were
+  // How many of the tasks no budget allows to be stopped, in addition to those
   // stopped before.
   int64_t CountBeyondBudgets(std::span<const Task* const> tasks);
-  // They may not leave any more, and budgets and gangs have that much less.
+  // Marks them as stopped: budgets and gangs have that much less.
   void Stop(std::span<const Task* const> tasks);
   bool may_break_budgets() const { return options_.breaks_budgets; }
 
@@ -86,8 +85,8 @@ class StoppableTasks {
   Disruptions disruptions_;
   std::vector<int64_t> allowances_;  // By budget.
   std::optional<MachineId> asked_about_;
-  bool may_lose_ = false;  // That one.
-  GangVictims gangs_;      // Found by asking about all that run.
+  bool may_lose_ = false;  // The machine last asked about.
+  GangVictims gangs_;      // Of all running tasks.
   absl::flat_hash_set<TaskId> stopped_;
 };
 

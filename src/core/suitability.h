@@ -1,9 +1,11 @@
-// Where a task may be moved at the end of a round, and how it likes it there.
+// Where a task may be moved at the end of a round, and how much it likes it
+// there.
 //
-// Clients hear of what moves last.  So it must be legal after all else, and all
-// else without it: a task with required affinity or spread stays where it is,
-// and so does one that others must be near or that a required spread counts.
-// And nothing that waits may be kept out of room by what is less urgent.
+// Clients hear of moves last.  So a move must be legal after everything else,
+// and everything else without the move.  A task with required affinity or
+// spread stays where it is, and so does one that others must be near or that a
+// required spread counts.  And less urgent tasks must not take room that a
+// waiting task could use.
 //
 // Threads: none; confined to the core thread.
 
@@ -26,7 +28,7 @@
 
 namespace sluice {
 
-// What a place costs, in the order in which it counts.
+// The costs of a place, in order of importance.
 struct Liking {
   Cost wishes = 0;    // Preference and peer costs.
   Cost siblings = 0;  // Sibling costs.
@@ -39,25 +41,25 @@ struct Liking {
   friend auto operator<=>(const Liking&, const Liking&) = default;
 };
 
-// What the rules of a class, and those of others about it, say of places.
+// What the rules of a class, and those of others about it, say about places.
 struct View {
-  bool is_movable = false;  // Else all of the following is empty.
-  // By kind of machines; the highest cost there is where it may not go.
+  bool is_movable = false;  // If false, all that follows is empty.
+  // By kind of machines; the highest cost there is if it may not go there.
   std::vector<Cost> preference;
   // The kinds where it may go, the best first.
   std::vector<std::pair<Cost, size_t>> kinds;
   std::unique_ptr<ClassPeers> peers;  // Null if it depends on none.
-  // Machines that it likes the same, whoever runs there; see FindParts().
+  // Machines that it likes equally, whatever runs there; see FindParts().
   std::vector<std::vector<const Machine*>> parts;
   absl::flat_hash_map<MachineId, size_t> part_of;
-  // Their number if it is in none.
+  // The number of parts if it is in none.
   size_t PartOf(MachineId machine) const {
     const auto it = part_of.find(machine);
     return it == part_of.end() ? parts.size() : it->second;
   }
 };
 
-// Whether a task with these rules may be moved, whatever others say about it.
+// True if a task with these rules may be moved, whatever others say about it.
 bool LeaveMovable(const PlacementRules& rules);
 
 // A task that looks for a place.
@@ -65,8 +67,8 @@ struct Seeker {
   const Task* task = nullptr;
   const View* view = nullptr;
   const Machine* home = nullptr;
-  // What its peers are worth at home.  Where they are worth less a place costs
-  // so much, and where more it costs so much less.
+  // The worth of its peers at home.  A place costs the amount by which they are
+  // worth less there, or saves the amount by which they are worth more.
   int64_t worth = 0;
 };
 
@@ -76,12 +78,12 @@ class Suitability {
   Suitability(RoundContext* context, MovablePlacements* placements,
               int64_t* looks_left);
 
-  // Follows the placements.  Valid as long as this is.
+  // Kept current with the placements.  Valid as long as this is.
   View& ViewOf(const ClassKey& key);
   // REQUIRES: the class is movable.
   void FindParts(View* view);
 
-  // As things are now.  REQUIRES: its class is movable.
+  // A snapshot.  REQUIRES: its class is movable.
   Seeker SeekerOf(const Placement& one);
   // REQUIRES: the task is withdrawn, or it has no peers and this is not its
   // home.
@@ -89,28 +91,29 @@ class Suitability {
   // Without load.  A task that is not withdrawn counts among its own peers, but
   // not among its siblings.
   Liking LikingOf(const Seeker& seeker, const Machine& machine);
-  // Twice its share of what all wishes cost, where it is: of what two wish of
-  // each other each has half.  As far as that differs from place to place.
+  // Twice its share of the cost of all preferences where it is: for preferences
+  // between two tasks, each has half.  Only the part that differs from place to
+  // place.
   Cost TwiceWishesOf(const Placement& one);
-  // Whether anything more urgent waits that may fit somewhere.
+  // True if a more urgent waiting task may fit somewhere.
   bool IsAnyWaitingAbove(uint32_t priority) const {
     return waiting_.upper_bound(priority) != waiting_.end();
   }
-  // What a task of a class that runs `there` adds to the seeker's wishes
-  // `here`, as far as that does not depend on the others.
+  // What a task of a class that runs `there` adds to the seeker's preferences
+  // `here`, as far as that does not depend on other tasks.
   Cost ShareOf(const Seeker& seeker, const ClassKey& other, MachineId there,
                MachineId here);
   Cost PreferenceOn(const View& view, const Machine& machine) const {
     return view.preference[static_cast<size_t>(eligibility_.KindOf(machine))];
   }
 
-  // Whether something that waits might fit where the task is if what is less
-  // urgent were not there.
+  // True if a waiting task might fit where the task is, were less urgent tasks
+  // not there.
   bool MakesWay(const Placement& one);
-  // Whether something waits that is more urgent than one of these priorities,
-  // and not than the other.
+  // True if a waiting task is more urgent than the first of these priorities,
+  // and no more urgent than the second.
   bool IsAnyBetween(uint32_t less_urgent, uint32_t more_urgent) const;
-  // A task has left room there.  What waits may have it first.
+  // A task has left room there.  Waiting tasks may have it first.
   void Vacate(MachineId machine) { vacated_.insert(machine); }
 
  private:

@@ -1,4 +1,5 @@
-// Which classes of a tier fit somewhere, and in which order they are packed.
+// Which classes of a tier fit somewhere, and the order in which they are
+// packed.
 //
 // Threads: none; confined to the core thread.
 
@@ -18,21 +19,22 @@
 namespace sluice {
 
 struct TierDemand {
-  // The classes that wait and fit on a machine, each with as many tasks as fit
-  // if no other took the room.
+  // The waiting classes that fit on a machine, each with as many tasks as would
+  // fit if no other class took the room.
   std::vector<BandMember> members;
   Resources free;  // On the machines that take any of them.
 };
 
-// Finds a tier's demand in steps, between which commands may come: then it
-// begins again, but not for ever.  Gangs that are closed have no demand.
+// Finds a tier's demand in steps, between which commands may come.  After a
+// command it begins again, but only a limited number of times.  Closed gangs
+// have no demand.
 class DemandSearch {
  public:
   // `context` must outlive this.
   DemandSearch(const Tier& tier, RoundContext* context)
       : priority_(tier.priority), context_(*context) {}
 
-  // Returns whether it is done; else commands should be let in.
+  // Returns true when it is done.  Otherwise commands should be let in.
   bool Continue();
   // REQUIRES: it is done.
   TierDemand Take() { return std::move(demand_); }
@@ -40,8 +42,8 @@ class DemandSearch {
  private:
   struct OfKind {
     std::vector<size_t> order;  // Groups; those known to take something first.
-    size_t taking = 0;          // So many are.
-    Resources most;             // Of each resource what any has free.
+    size_t taking = 0;          // The number of these.
+    Resources most;             // Free on any, by resource.
   };
 
   void Restart();
@@ -49,33 +51,33 @@ class DemandSearch {
 
   const uint32_t priority_;
   RoundContext& context_;
-  std::optional<uint64_t> version_;  // Of the state, as it was looked at.
-  int restarts_ = -1;                // The first is the beginning.
+  std::optional<uint64_t> version_;  // Of the state when it was looked at.
+  int restarts_ = -1;                // The start makes it 0.
   std::optional<ClassKey> last_;     // The last class that was looked at.
   std::vector<OfKind> kinds_;
   TierDemand demand_;
 };
 
-// The same in one go.
+// The same without steps.
 TierDemand FindDemand(const Tier& tier, RoundContext* context);
 
-// The largest share of the cluster's capacity that a request takes of any
+// The largest share of the cluster's capacity that the request takes of any
 // resource.
 int64_t DominantShare(const Resources& request, const Resources& cluster);
 
-// Leaves of each class the tasks that the free room should go to, at the least
-// waiting cost left over (core/admission.h).
+// Leaves the tasks of each class that should get the free room, so that the
+// waiting cost left over is least (core/admission.h).
 void Admit(const RoundContext& context, TierDemand* demand);
 
-// What is the same of classes that nothing but their priorities tell apart.
+// What classes that differ in priority alone have in common.
 ClassKey ShapeOf(ClassKey key);
 
-// As members of a band: classes of one shape are one, unless they are bound to
-// others.
+// As members of a band: classes of one shape are merged, unless they depend on
+// other tasks.
 std::vector<BandMember> MergeAlike(std::vector<BandMember> members);
 
-// The members in bands of similar size, the largest first, none of which takes
-// long to draw where there are so many groups of machines.
+// Cuts the members into bands of similar size, the largest first.  None takes
+// long to draw with this many groups of machines.
 std::vector<Band> CutBands(std::vector<BandMember> members, size_t groups);
 
 }  // namespace sluice

@@ -17,8 +17,8 @@ namespace sluice {
 
 class Transaction {
  public:
-  // Undoes all that is not kept when it ends.  `state` must outlive it, and
-  // nothing else may place its tasks meanwhile.
+  // Undoes everything that is not kept when it ends.  `state` must outlive it,
+  // and nothing else may place its tasks meanwhile.
   Transaction(int64_t now_ms, ClusterState* state)
       : now_ms_(now_ms), state_(*state) {}
   Transaction(const Transaction&) = delete;
@@ -26,22 +26,22 @@ class Transaction {
   ~Transaction() { RollBackTo(0); }
 
   void Place(const Task& task, MachineId machine);
-  // Takes back placements that no client knows of; given in the order in which
-  // they were made, the last is taken back first.  None that stays may depend
+  // Takes back placements that no client knows of, given in the order in which
+  // they were made; the last one goes first.  No remaining placement may depend
   // on them.
   void Withdraw(std::span<const Placement> placements);
 
   // How many steps there were so far.
   size_t size() const { return steps_.size(); }
-  // Undoes all steps but the first `size`, the last of them first.  So each
-  // placement is legal again where it was when it is made again.
+  // Undoes all steps but the first `size`, the last one first.  So a placement
+  // that is made again is legal where it was.
   void RollBackTo(size_t size);
 
   struct Outcome {
     std::vector<TaskId> placed;  // That waited before.
     int64_t given_up = 0;        // Of those that were placed before.
   };
-  // Ends it; there may be further steps, which are another one's.
+  // Ends it; any further steps belong to a new one.
   Outcome Keep();
 
  private:

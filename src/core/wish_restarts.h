@@ -1,15 +1,15 @@
-// The search that takes away what a round has placed where its tasks wish
-// something of each other, and places it again.
+// The search that removes a round's placements with preferences between tasks,
+// and places them again.
 //
-// From where a search step by step has ended no single step may lead on.  So
-// all that wish something, or all that may move, are placed once more, one by
-// one, each where it is liked best as the others stand, and from there the
-// search goes on.  In a cluster that is too full for that only those on a few
-// machines are.  Where the wishes of all cost less then, that is kept, else all
-// go back.
+// A search step by step ends where no single step is an improvement.  So all
+// tasks with preferences, or all that may move, are placed once more, one by
+// one, each in its best place given the others, and the search goes on from
+// there.  In a cluster that is too full for that, only tasks on a few machines
+// are.  The result is kept if the preferences of all cost less then; otherwise
+// all go back.
 //
-// Threads: none; confined to the core thread.  Determinism: looks are counted,
-// not time, and random numbers follow from the number of the attempt.
+// Threads: none; confined to the core thread.  Determinism: the budget counts
+// looks, not time, and random numbers follow from the number of the attempt.
 
 #ifndef SLUICE_CORE_WISH_RESTARTS_H_
 #define SLUICE_CORE_WISH_RESTARTS_H_
@@ -34,29 +34,29 @@ class WishRestarts {
         suitability_(*suitability),
         search_(*search) {}
 
-  // Of these, by index, which the search has been through.  Returns how many
-  // moved.  Called once.
+  // Runs on the tasks with these indices, which the search has been through.
+  // Returns how many moved.  Call it once.
   int64_t Run(std::span<const size_t> wishing);
 
  private:
   bool TryAnew(std::span<const size_t> some);
   bool PlaceAgain(std::span<const size_t> some);
-  // Half the attempts take all that is movable, since those without a wish may
-  // be in the way of others.
+  // Half the attempts take all movable tasks, since those without preferences
+  // may be in the way of others.
   std::span<const size_t> Candidates(uint64_t attempt) const {
     return attempt % 2 == 0 ? wishing_ : movable_;
   }
   std::vector<size_t> InOrder(uint64_t attempt);
   std::vector<size_t> OnFewMachines(uint64_t attempt);
-  // What wishes cost in all, twice.
+  // Twice the cost of all preferences.
   Cost CostOfAll();
 
   MovablePlacements& placements_;
   Suitability& suitability_;
   WishSearch& search_;
   std::vector<size_t> wishing_;   // Those that are movable.
-  std::vector<size_t> movable_;   // Whether they wish anything or not.
-  std::vector<MachineId> homes_;  // Of all, where they were at the best.
+  std::vector<size_t> movable_;   // With or without preferences.
+  std::vector<MachineId> homes_;  // The best places so far, of all.
   Cost best_ = 0;
 };
 

@@ -1,15 +1,15 @@
-// The search that moves what a round has placed so that more of what its tasks
-// wish of each other is met.
+// The search that moves a round's placements to meet more of the preferences
+// between their tasks.
 //
-// From where things are it goes on as long as something lowers the preference
-// and peer costs of those that move: a task goes elsewhere, or in the place of
-// another, which goes where the first was, or to a third machine.  What that
-// gains is known before anybody moves: machines of a part (core/suitability.h)
-// are liked the same, and what two tasks add to each other's wishes does not
-// depend on the others.  So little is tried in vain.
+// It goes on as long as a step lowers the preference and peer costs of the
+// tasks that move.  A task goes elsewhere, or takes the place of another, which
+// goes where the first one was, or to a third machine.  The gain is known
+// before any task moves: a task likes all machines of a part
+// (core/suitability.h) equally, and what two tasks add to each other's
+// preferences does not depend on other tasks.  So few attempts are in vain.
 //
-// Threads: none; confined to the core thread.  Determinism: looks are counted,
-// not time.
+// Threads: none; confined to the core thread.  Determinism: the budget counts
+// looks, not time.
 
 #ifndef SLUICE_CORE_WISH_SEARCH_H_
 #define SLUICE_CORE_WISH_SEARCH_H_
@@ -30,7 +30,7 @@ namespace sluice {
 
 class WishSearch {
  public:
-  // All must outlive this.  It ends where no more than `looks_kept` are left.
+  // All must outlive this.  It ends when at most `looks_kept` are left.
   WishSearch(RoundContext* context, MovablePlacements* placements,
              Suitability* suitability, int64_t* looks_left, int64_t looks_kept)
       : state_(context->state),
@@ -40,37 +40,36 @@ class WishSearch {
         looks_left_(*looks_left),
         looks_kept_(looks_kept) {}
 
-  // Of these, by index.  Returns how many moves it made.
+  // Runs on the tasks with these indices.  Returns how many moves it made.
   int64_t Run(std::span<const size_t> wishing);
-  // Whether one of them would cost less elsewhere, if there were room.
+  // True if one of them would cost less elsewhere, if there were room.
   bool WouldAnyRather(std::span<const size_t> wishing);
-  // Places a task that is withdrawn where it is liked best, and returns whether
-  // it may go anywhere.
+  // Places a withdrawn task in its best place.  Returns false if there is none.
   bool PlaceBest(size_t index);
-  // To be called where something else has moved tasks.
+  // Call it when something else has moved tasks.
   void Forget() {
     ++changes_;
     left_.clear();
   }
 
   bool IsSpent() const { return !HasLooks(0); }
-  // Whether there are more.
+  // True if more than that are left.
   bool HasLooks(int64_t looks) const {
     return looks_left_ - looks > looks_kept_;
   }
 
  private:
-  // What is tried for a task, each with those before it.
+  // What is tried for a task; each includes the ones before it.
   enum class Way { kMove, kExchange, kDisplace };
 
-  // Tasks of which one is as good as another, in the same place: a machine, or
-  // where its room makes no difference a part.
+  // Interchangeable tasks in the same place: a machine, or a part if its room
+  // makes no difference.
   using Alike =
       std::tuple<const View*, uint32_t, Resources, Way, size_t, MachineId>;
   // A part of a view.
   using Spot = std::pair<const View*, size_t>;
-  // Of the tasks in a spot: the parts that it pays for one of them to go to, if
-  // another comes in its place, the best first.
+  // For the tasks in a spot: the parts to which one of them gains by going, if
+  // another one comes in its place; the best first.
   using Exits = absl::flat_hash_map<Spot, std::vector<size_t>>;
 
   bool MoveToBetter(size_t index, Way way);
@@ -82,8 +81,9 @@ class WishSearch {
   bool DisplaceIfBetter(size_t a, size_t b, const Machine& to);
   bool SwapIfBetter(size_t a, size_t b, const Machine& to);
 
-  // Where wishes cost less than at home, the best first.  None that it has left
-  // twice: of these it is told whether there are any.
+  // The parts where preferences cost less than at home, the best first.
+  // Excludes parts that it has left twice; `leaves_out` says whether there are
+  // any.
   std::vector<size_t> FindBetterParts(const Seeker& seeker, bool* leaves_out);
   std::vector<size_t> FindExits(const Seeker& first, const Seeker& second,
                                 Cost gain_of_first);
@@ -101,10 +101,10 @@ class WishSearch {
   Relocator relocator_;
   int64_t& looks_left_;
   const int64_t looks_kept_;
-  int64_t changes_ = 0;  // So many times somebody moved.
-  // What was tried in vain, and how many changes there had been by then.
+  int64_t changes_ = 0;  // How many times a task moved.
+  // What was tried in vain, and the number of changes at that time.
   absl::flat_hash_map<Alike, int64_t> vain_;
-  // The same of looks for room.
+  // The same for looks for room.
   absl::flat_hash_map<std::tuple<const View*, size_t, Resources>, int64_t>
       full_;
   // How often a task has left a part of its view.

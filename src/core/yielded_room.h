@@ -1,9 +1,9 @@
-// Room that was kept before a round, and that a packing may give to what is
-// more urgent: of tasks whose class takes no part in it, and of those that
-// yield to tasks that displace nobody.
+// Room that was reserved before a round, and that a packing may give to more
+// urgent tasks: that of tasks whose class takes no part in the packing, and of
+// tasks that yield to ones that displace nobody.
 //
-// A packing knows nothing of them.  So what it places is looked at once more:
-// what is no more urgent has to fit beside them.
+// A packing knows nothing of them.  So its result is checked once more: what is
+// no more urgent must fit beside them.
 //
 // Threads: none; confined to the core thread.
 
@@ -23,25 +23,25 @@ namespace sluice {
 
 class YieldedRoom {
  public:
-  // `tasks`, with their machines, wait; `placed` are what the packing takes as
+  // `tasks` wait for their machines; `placed` are what the packing takes as
   // placed, which is still there.  The context must outlive this.
   YieldedRoom(std::span<const std::pair<TaskId, MachineId>> tasks,
               std::span<const TaskId> placed, RoundContext* context);
 
   bool Concerns(MachineId machine) const { return tasks_.contains(machine); }
-  // Keeps room again for those of the machine that fit beside the newcomers
-  // that are more urgent.  Of the other newcomers it takes out as many as do
-  // not fit beside these, the least urgent first.  `room`: for all of them,
-  // once those are gone whom the packing stops.  Returns what is kept.
+  // Reserves room again for those tasks of the machine that fit beside the more
+  // urgent newcomers.  Removes as many of the other newcomers as do not fit
+  // beside these, the least urgent first.  `room`: for all of them, once those
+  // that the packing stops are gone.  Returns what is reserved.
   Resources KeepOn(const Machine& machine, const Resources& room,
                    std::map<ClassKey, int64_t>* newcomers);
-  // The same for all machines, where nobody is stopped.
+  // The same for all machines, if no task is stopped.
   void KeepBeside(MachinePatterns* patterns);
-  // On the other machines, to which nobody comes.
+  // Reserves room on the other machines, to which no newcomer comes.
   void KeepElsewhere();
 
  private:
-  // Once those are gone that were told to leave, and what is placed anew.
+  // Once tasks told to leave, and those placed anew, are gone.
   Resources RoomOn(const Machine& machine) const;
 
   RoundContext& context_;

@@ -1,7 +1,7 @@
-// The last resort of a cycle of turns (core/turn_choice.h): where packings find
-// nobody to stop for a task that waits, it is looked at alone, with whoever is
-// in its way anywhere (core/displacement.h).  Whoever is found is told to
-// leave, and the task is nominated, as by a packing.
+// The last resort of a cycle of turns (core/turn_choice.h).  If packings find
+// no victims for a waiting task, it is looked at alone, with whatever is in its
+// way anywhere (core/displacement.h).  The victims found are told to leave, and
+// the task is nominated, as by a packing.
 //
 // Threads: a free function; confined to the core thread.
 
@@ -12,15 +12,15 @@
 
 namespace sluice {
 
-// At the end of a round, for one class that waits, each time another one first.
-// It costs nothing in any other round than the last of a cycle, and only a look
-// at what waits where no rules of that are about other tasks.
+// At the end of a round, for one waiting class; each time another one is first.
+// It costs nothing except in the last round of a cycle.  Even then, it only
+// looks at what waits if none of its rules is about other tasks.
 void DisplaceAsLastResort(RoundContext* context);
 
-// At the end of a round that stopped tasks for one that has rules about others:
-// where others can be stopped for it instead that cost less, these are.  A
-// packing takes some rules for stricter than they are, and may have passed them
-// over.
+// At the end of a round that stopped tasks for one with rules about others: if
+// others can be stopped for it at a lower cost, those are stopped instead.  A
+// packing takes some rules for stricter than they are, and may have missed
+// them.
 void DisplaceForLess(RoundContext* context);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Machines that an operator wants emptied are.
+// Empties machines that an operator wants empty.
 //
 // Threads: a free function; confined to the core thread.
 
@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// What runs there is told to move where places are found for it, the most
-// urgent first, before the first tier.  One round does not look for longer than
-// a step may take; the next goes on, with another machine.
+// Before the first tier, tells tasks there to move if places are found for
+// them, the most urgent first.  A round looks no longer than a step may take;
+// the next one goes on, with another machine.
 void DrainMachines(RoundContext* context);
 
 }  // namespace sluice

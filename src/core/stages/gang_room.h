@@ -1,4 +1,4 @@
-// Whether a gang that waits has room as things are.
+// Whether a waiting gang has room as things are.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// Whether each of its tasks has room, even if not all of them have it at once.
+// True if each of its tasks has room, even if not all at once.
 bool HasRoomForEach(const Gangs::Waiting& gang, RoundContext* context);
-// Whether its tasks go one after the other.
+// True if its tasks must go one after the other.
 bool NeedsLeader(const Gangs::Waiting& gang, const RoundContext& context);
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 // Tasks take the place of those that they replace.
 //
-// Whoever replaces a task that runs waits for its place, or goes elsewhere if
+// A task that replaces a running one waits for its place, or goes elsewhere if
 // it may.  A task does not wait in any queue while another is to run in its
 // place (state/replacements.h).
 //
@@ -15,15 +15,15 @@
 
 namespace sluice {
 
-// Before the first tier: decides which of those that wait are held, and has
-// newcomers take the place of a task that can be told to leave where they may
-// run there once it has.
+// Before the first tier: decides which waiting tasks are held.  Gives newcomers
+// the place of a task that can be told to leave, if they may run there once it
+// has left.
 void ReplaceTasks(RoundContext* context);
 
-// At the end of the round: tells those to leave in whose place another runs.
+// At the end of the round: tells tasks to leave whose replacements run.
 void StopReplaced(RoundContext* context);
 
-// The machine as if the task that runs there were gone.
+// The machine as if the running task were gone.
 Machine WithoutTask(const Machine& machine, const Task& running);
 
 }  // namespace sluice

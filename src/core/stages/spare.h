@@ -1,9 +1,9 @@
-// Victims of a round whom nobody needs gone any more: what they were to make
-// room for was placed elsewhere since, or lost its promise.
+// Victims of a round that no longer need to leave: what they were to make room
+// for was placed elsewhere since, or lost its promise.
 //
-// They are put back one by one, the most urgent first, and a gang's all
-// together.  A victim stays if all room that is kept still fits beside it, and
-// if it breaks the rules of no task that has come in this round or is to come.
+// They are put back one by one, the most urgent first, the tasks of a gang
+// together.  A victim stays if all reserved room still fits beside it, and if
+// it breaks the rules of no task that has come in this round or is to come.
 //
 // Threads: free functions; confined to the core thread.
 
@@ -14,22 +14,23 @@
 
 namespace sluice {
 
-// Newcomers of the round that are no more urgent than a victim, and beside whom
-// somebody for whom it was stopped could not be, or have room, if it stayed.
+// What happens to newcomers of the round that are no more urgent than a victim
+// and that, if it stayed, would leave no place for a task it was stopped for.
 enum class NewcomersInTheWay {
   kStay,
   kLoseRoom,  // Who has room kept waits without, rather than that a task that
-              // runs is stopped.
+              // Nominees wait without their room, rather than have a running
+              // task stopped.
   kTakeBack,  // So do those that were placed.
 };
 
-// Of those that this round stopped and may still undo, but for tasks that are
-// to move.  Victims with rules about other tasks are left alone once the round
-// has spent what it may on them (RoundContext::spare_looks_left).
+// Spares victims of this round that it may still undo, except tasks that are to
+// move.  Victims with rules about other tasks are left alone once the round has
+// spent its budget for them (RoundContext::spare_looks_left).
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context);
 
-// At the end of the round: the same, and of those that earlier rounds stopped
-// and that nobody has been told of (RoundContext::untold_victims).
+// The same at the end of the round, and also for victims of earlier rounds that
+// no client has been told of (RoundContext::untold_victims).
 void SpareUntold(RoundContext* context);
 
 }  // namespace sluice
