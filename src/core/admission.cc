@@ -10,10 +10,10 @@
 namespace sluice {
 namespace {
 
-// Shares of the free capacity and prices are fixed-point fractions of this.
+// Shares of the free capacity, and prices, are fixed-point fractions of this.
 constexpr int64_t kOne = int64_t{1} << 30;
-// The prices settle geometrically; after this many steps what is still gained
-// is below a thousandth.
+// The prices settle geometrically; after this many steps the remaining gain is
+// below a thousandth.
 constexpr int kPriceSteps = 48;
 
 // The group's request as shares of what is free, rounded up.
@@ -105,7 +105,7 @@ std::vector<int64_t> Admit(std::span<const AdmissionGroup> groups,
   std::vector<Int128> sums(best.admitted.begin(), best.admitted.end());
   int64_t attempts = 1;
   // The resource that runs out first should weigh more.  The step shrinks, so
-  // that the prices settle between the resources that are scarce.
+  // the prices settle between the scarce resources.
   int64_t step = kOne / 2;
   for (; attempts < kPriceSteps && !last.is_complete; ++attempts) {
     prices[last.bottleneck] += step;
@@ -118,9 +118,10 @@ std::vector<int64_t> Admit(std::span<const AdmissionGroup> groups,
     if (last.value > best.value) best = last;
     for (size_t g = 0; g < groups.size(); ++g) sums[g] += last.admitted[g];
   }
-  // Any one attempt takes a group wholly before the next, but groups that use
-  // different resources go together best.  The mean of the attempts mixes them
-  // and is within the capacity as each is; what rounding left is filled up.
+  // Each attempt admits a whole group before the next, but groups that use
+  // different resources fit together best.  The mean of the attempts mixes
+  // them.  It is within the capacity, as each attempt is; what rounding left is
+  // filled up.
   std::vector<int64_t> mean(groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     mean[g] = static_cast<int64_t>(sums[g] / attempts);

@@ -22,11 +22,12 @@ namespace {
 
 // Some 20 to 50 ms.
 constexpr int64_t kLooksMax = kLooksPerStep;
-// For one task: machines of a kind, those with the lowest load first, and tasks
-// to exchange it for.
+// Per task: machines of a kind, those with the lowest load first, and tasks to
+// swap it with.
 constexpr int kMachinesPerKindMax = 64;
 constexpr int64_t kPartnersMax = 64;
-// Lets those with wishes go where these are met, and those of a job apart.
+// Moves tasks with preferences to where these are met, and tasks of a job
+// apart.
 class Arranger {
  public:
   Arranger(RoundContext* context, MovablePlacements* placements,
@@ -39,11 +40,11 @@ class Arranger {
         suitability_(context, placements, looks_left),
         relocator_(policies_, placements, &suitability_, looks_left) {}
 
-  // Those with wishes, and those that share a machine with others of their job,
-  // by index.  Returns how many moved.
+  // Tasks with preferences, and tasks that share a machine with others of their
+  // job, by index.  Returns how many moved.
   int64_t Run(std::span<const size_t> wishing,
               std::span<const size_t> crowded) {
-    // Wishes come first, but do not leave the others nothing.
+    // Preferences come first, but leave the others a third of the looks.
     const int64_t looks_kept = crowded.empty() ? 0 : looks_left_ / 3;
     WishSearch search(&context_, &placements_, &suitability_, &looks_left_,
                       looks_kept);
@@ -63,9 +64,9 @@ class Arranger {
   };
 
   // How far one job's tasks of one class have come through the machines of a
-  // kind, which are in the order of their load.  Each machine before `next`
-  // cannot take another, or has more of the job than `siblings`, and the least
-  // that any of these has is `more`.
+  // kind, in order of load.  Each machine before `next` cannot take another
+  // task, or has more tasks of the job than `siblings`; the least that any of
+  // these has is `more`.
   static constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
   struct Frontier {
     int64_t siblings = 0;
@@ -75,7 +76,8 @@ class Arranger {
 
   bool IsSpent() const { return looks_left_ <= 0; }
 
-  // To where fewer of its job are, and everything else is no worse.
+  // Moves the task to a machine with fewer tasks of its job, if everything else
+  // is no worse.
   bool MoveApart(size_t index) {
     const Placement one = placements_[index];
     const int64_t count = placements_.CountSiblings(one.task->job, one.machine);
@@ -83,7 +85,7 @@ class Arranger {
     const View& view = suitability_.ViewOf(one.task->class_key);
     if (!view.is_movable) return false;
     const Twins& twins = twins_.at(one.task->class_key);
-    // From where there were as few another like it could not go apart.
+    // An equal task could not leave a machine with as few siblings.
     int64_t& stuck = stuck_[{
         one.task->job, &twins,
         suitability_.PreferenceOn(view, *state_.FindMachine(one.machine))}];
@@ -98,13 +100,13 @@ class Arranger {
     return false;
   }
 
-  // Tasks of one class can stand in for each other, and nobody but their jobs
-  // would see a difference.
+  // Tasks of one class are interchangeable; only their jobs would see a
+  // difference.
   void FindTwins(std::span<const size_t> crowded) {
     if (crowded.empty()) return;
     for (const size_t i : crowded) twins_[placements_[i].task->class_key];
     looks_left_ -= std::ssize(placements_.all());
-    auto of_class = twins_.end();  // Most are like the one before.
+    auto of_class = twins_.end();  // Mostly the same as the one before.
     for (size_t i = 0; i < placements_.size(); ++i) {
       const ClassKey& one = placements_[i].task->class_key;
       if (i == 0 || one != placements_[i - 1].task->class_key) {
@@ -133,7 +135,7 @@ class Arranger {
                                    more);
     };
     int64_t partners_left = kPartnersMax;
-    // Each begins elsewhere, or all would try the same.
+    // Each begins elsewhere; otherwise all would try the same.
     const auto begin =
         std::ranges::upper_bound(twins.indices, index) - twins.indices.begin();
     int64_t next = 0;
@@ -165,9 +167,9 @@ class Arranger {
     return false;
   }
 
-  // To where it is liked best, of the machines of each kind with the lowest
-  // load.  `heeds_load`: or as well, but at a lower load; REQUIRES that it has
-  // no peers.
+  // Moves the task to the machine it likes best, among those of each kind with
+  // the lowest load.  `heeds_load`: or to an equally good one with a lower
+  // load; REQUIRES that it has no peers.
   bool MoveToLiked(size_t index, bool heeds_load) {
     return relocator_.Move(index, [&](Choice* choice) {
       const View& view = *choice->seeker.view;
@@ -188,12 +190,12 @@ class Arranger {
         for (const auto& [load, id] : placements_.by_load().OfKind(kind)) {
           if (machines_left-- == 0 || IsSpent()) break;
           if (id == home.id) continue;
-          // Those behind it have more load, and none has fewer of the job.
+          // The machines behind it have more load, and none has fewer siblings.
           if (view.peers == nullptr && preference == choice->liking.wishes &&
               choice->liking.siblings == 0 && load >= choice->liking.load) {
             break;
           }
-          // Then no other of the kind is liked better.
+          // If so, no other machine of the kind is liked better.
           if (relocator_.Consider(*state_.FindMachine(id), choice) &&
               choice->liking.siblings == 0 && view.peers == nullptr) {
             break;
@@ -203,8 +205,8 @@ class Arranger {
     });
   }
 
-  // Considers the machine of the kind that has the fewest of the task's job,
-  // and of several the one with the lowest load.  REQUIRES: the task has no
+  // Considers the machine of the kind with the fewest tasks of the job, and
+  // among several the one with the lowest load.  REQUIRES: the task has no
   // peers, and likes the kind as much as the best choice so far.
   void ConsiderLeastCrowded(size_t kind, Choice* choice) {
     const Task& task = *choice->seeker.task;
@@ -225,7 +227,7 @@ class Arranger {
           frontier.more = std::min(frontier.more, siblings);
         } else if (const Machine& machine = *state_.FindMachine(id);
                    suitability_.MayGo(choice->seeker, machine)) {
-          // It may come earlier in the order once the task is there.
+          // The machine may come earlier in the order once the task is there.
           frontier.more = std::min(frontier.more, siblings + 1);
           relocator_.Consider(machine, choice);
           return;
@@ -238,8 +240,8 @@ class Arranger {
     }
   }
 
-  // Tasks went where their job has fewer, whatever the load there.  Others that
-  // may as well be elsewhere make up for it.
+  // Tasks went to machines with fewer of their job, regardless of load.  Others
+  // that may as well be elsewhere make up for it.
   int64_t Relieve() {
     int64_t moved = 0;
     for (const MachineId id : laden_) {
@@ -265,7 +267,8 @@ class Arranger {
   Suitability suitability_;
   Relocator relocator_;
   std::map<ClassKey, Twins> twins_;  // Of classes with crowded tasks.
-  // How many of a job were on a machine, by their class and wishes there.
+  // How many of a job were on a machine, by their class and preference cost
+  // there.
   absl::flat_hash_map<std::tuple<JobId, const Twins*, Cost>, int64_t> stuck_;
   absl::flat_hash_map<std::tuple<JobId, const Twins*, size_t>, Frontier>
       frontiers_;              // By kind, too.
@@ -284,12 +287,12 @@ bool HasWishes(const ClusterState& state, const ClassKey& key) {
           std::ranges::any_of(*key.meant_by, is_wished_by_others));
 }
 
-// The tasks that have a wish, or that others wish to be near or far from,
-// unless their own rules bind them.
+// The tasks that have a preference, or that others prefer to be near or far
+// from, unless their own rules bind them.
 std::vector<size_t> FindWishing(const ClusterState& state,
                                 std::span<const Placement> placements) {
   std::vector<size_t> wishing;
-  // Most are like the one before.
+  // Mostly the same as the one before.
   using Kind = std::pair<const PlacementRules*, const SelectorSet*>;
   absl::flat_hash_map<Kind, bool> known;
   Kind last;

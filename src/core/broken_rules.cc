@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Without what matters to newcomers alone: a taint that is there may be
-// tolerated or not, and its ports are its own.
+// Leaves out what matters only to newcomers: existing taints, tolerated or not,
+// and its ports, which are its own.
 PlacementRules NodeRulesOf(const PlacementRules& rules) {
   PlacementRules of_node = rules;
   of_node.tolerations = {{.op = TolerationOperator::kExists}};
@@ -20,7 +20,7 @@ PlacementRules NodeRulesOf(const PlacementRules& rules) {
   return of_node;
 }
 
-// Its machine may depart with it, which breaks nothing.
+// Null if its machine departs with it, which breaks nothing.
 const Machine* MachineOf(const Task& running, const ClusterState& state) {
   const Machine* machine = state.FindMachine(running.machine);
   return machine->is_present ? machine : nullptr;
@@ -35,8 +35,7 @@ bool BreaksNodeRules(const Task& running, const Machine& machine,
          !constraints.AllowsAspect(MachineAspect::kTaints, key, machine);
 }
 
-// What others say of it is theirs, and who was told to leave is as good as
-// gone.
+// Rules of others about it do not count, and tasks told to leave count as gone.
 bool BreaksPeerRules(const Task& running, const Machine& machine,
                      const ClusterState& state,
                      const ConstraintSet& constraints) {

@@ -31,15 +31,15 @@ std::vector<Proposal> InCommitOrder(const ClusterState& state,
     std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, Proposal>::first);
     std::ranges::copy(ranked | std::views::values, proposals.begin());
   };
-  // Each further one on a machine costs more.
+  // Each further task on a machine costs more.
   std::map<MachineId, int64_t> landed;
   sort_by([&](const Proposal& one) { return ++landed[one.machine]; });
   sort_by([&state](const Proposal& one) {
     const Task* task = state.FindTask(one.task);
     return task == nullptr ? 0 : task->submitted_ms;
   });
-  // The spread over the fewest domains comes last and counts most: within one
-  // of its domains the tasks then rise by the levels of the others.
+  // The spread over the fewest domains is sorted last and counts most: within
+  // one of its domains, the tasks then rise by the levels of the others.
   for (size_t left = spreads_max; left > 0; --left) {
     // Classes with the same rules are counted together.
     std::map<std::pair<const SpreadConstraint*, DomainIndex>, int64_t> levels;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kClassesMax = 8;
 constexpr size_t kCirclesMax = 8;
-// Of the machines of a place so many are tried for the first task.
+// The number of machines of a place to try for the first task.
 constexpr size_t kTriesMax = 64;
 
 class CircleSearch {
@@ -29,7 +29,7 @@ class CircleSearch {
     if (of_ == CompanionsOf::kNobody) {
       return ClassPeers(context_.state, context_.constraints, key).MustWait();
     }
-    // Whose like runs is to be near that, and begins nothing of its own.
+    // A class of which a task runs must be near that, and begins no circle.
     const PeerTerms& terms = context_.state.peers().TermsOf(*key.rules);
     const std::vector<const Task*> waiting = context_.WaitingTasks(key, 1);
     return !terms.affinity.empty() &&
@@ -37,7 +37,7 @@ class CircleSearch {
            context_.state.FindJob(waiting.front()->job)->running_count == 0;
   }
 
-  // Returns false where somebody is to come first.
+  // Returns false if another task must come first.
   bool Extend() {
     const ClassKey last = circle_.back();
     const CountedTerm& term =
@@ -45,7 +45,7 @@ class CircleSearch {
     context_.companion_looks_left -= std::ssize(context_.state.pending());
     std::vector<ClassKey> candidates;
     for (const auto& [key, tasks] : context_.state.pending()) {
-      // By itself a task is no company.
+      // A task is no company to itself.
       if (!IsMeantBy(term, key) || key == last ||
           context_.CountWaiting(key) == 0) {
         continue;

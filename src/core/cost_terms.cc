@@ -55,8 +55,8 @@ class Asker {
     return there;
   }
 
-  // What is liked better is less: preferences and peers before siblings, and
-  // these before load.
+  // Lower is better: preferences and peers count before siblings, and these
+  // before load.
   std::tuple<Cost, Cost, Cost> RankOn(const Machine& machine) const {
     const PolicySet::Circumstances there = On(machine);
     return {policies_.PreferenceCost(there.rules, machine) +

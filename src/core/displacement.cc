@@ -11,23 +11,24 @@
 namespace sluice {
 namespace {
 
-// What is weighed on one machine for cheaper victims, at most.
+// The maximum number of choices weighed on one machine in search of cheaper
+// victims.
 constexpr int64_t kChoicesMax = 2000;
-// What it takes in looks: a choice, and a task that may have to leave.
+// The price in looks of a choice, and of a task that may have to leave.
 constexpr int64_t kLooksPerChoice = 4;
 constexpr int64_t kLooksPerTask = 10;
-// How far from each other two consecutive searches begin.
+// The distance between the starting points of two consecutive searches.
 constexpr size_t kMachinesApart = 997;
-// Of those that a spread counts elsewhere in a domain, beyond what has to leave
-// at least.
+// How many tasks counted by a spread elsewhere in a domain are considered
+// beyond the minimum that must leave.
 constexpr int64_t kSpareCounted = 8;
 
-// How often the rules require the term.
+// How many times the rules require the term.
 int64_t TimesOf(const CountedTerm* term, const PeerTerms& terms) {
   return std::ranges::count(terms.anti_affinity, term);
 }
 
-// Of going through its domains.
+// The price of going through its domains.
 int64_t LooksOf(const TopologySpread& spread) {
   return 1 + std::ssize(spread.counts()) / 8;
 }
@@ -85,15 +86,15 @@ void DisplacementSearch::FindAffinity() {
 }
 
 void DisplacementSearch::LookAt(const Task& task) {
-  // From a machine that is gone it may never leave.
+  // A task on a departed machine may never leave.
   const bool is_leaving =
       task.is_evicted && state_.FindMachine(task.machine)->IsSound();
   const bool may_leave = !task.is_evicted && stoppable_.MayLeave(task);
   if (!terms_.affinity.empty() &&
       IsMeantBy(*terms_.affinity.front(), task.class_key)) {
     if (may_leave) companions_.push_back(&task);
-    // Its successors may come before the class does, and would be stopped for
-    // nothing over and over again.
+    // Its successors may come before the class does, and would be stopped in
+    // vain again and again.
     const bool is_stopped_often = task.disturbances >= kDisturbancesMax;
     if (!is_leaving && (!may_leave || is_stopped_often)) may_be_first_ = false;
   }
@@ -284,7 +285,7 @@ bool DisplacementSearch::IsCheaper(
 
 void DisplacementSearch::SortDearestFirst(const Resources& whole,
                                           Tasks* tasks) const {
-  // Of equals the smaller ones stay, or then those that came first.
+  // Among equals the smaller ones stay, then those that came first.
   std::ranges::sort(*tasks, {}, [&](const Task* task) {
     return std::tuple(-int64_t{task->class_key.priority},
                       -stoppable_.CostOf(*task),
@@ -339,7 +340,8 @@ DisplacementSearch::Tasks DisplacementSearch::FindOptional(
   for (const TopologySpread& spread : spreads_) {
     needed.push_back(NeededBeside(spread, machine, forced));
   }
-  // What one spread counts in a domain may be in the emptiest one of another.
+  // What one spread counts in a domain may be in the emptiest domain of
+  // another.
   const bool is_any_needed =
       std::ranges::any_of(needed, [](int64_t count) { return count > 0; });
   for (size_t i = 0; is_any_needed && i < spreads_.size(); ++i) {
@@ -363,7 +365,7 @@ Resources DisplacementSearch::RoomOn(const Machine& machine) const {
   return room;
 }
 
-// Who leaves one machine and stays there: of each task first that it stays.
+// Who leaves one machine and who stays.  Staying is tried first for each task.
 class DisplacementSearch::OnMachine {
  public:
   OnMachine(DisplacementSearch* search, const Machine& machine, Tasks forced,
@@ -380,7 +382,7 @@ class DisplacementSearch::OnMachine {
       price_.Add(task->class_key.priority, search_.stoppable_.CostOf(*task));
       if (task->machine == machine_.id) room_ += task->class_key.request;
     }
-    // What all that are left would make room for.
+    // The room that all the remaining ones would make.
     rests_.resize(optional_.size() + 1);
     for (size_t i = optional_.size(); i-- > 0;) {
       rests_[i] = rests_[i + 1];
@@ -396,8 +398,8 @@ class DisplacementSearch::OnMachine {
   void Choose() { ChooseFrom(0); }
 
  private:
-  // How many that the spread counts in the machine's domain have to leave, and
-  // how many of the optional from each on could.
+  // How many tasks that the spread counts in the machine's domain must leave,
+  // and how many of the optional ones from each on could.
   struct Need {
     int64_t count = 0;
     std::vector<int64_t> rests;
@@ -422,7 +424,7 @@ class DisplacementSearch::OnMachine {
     return need;
   }
 
-  // Whether those from `next` on could do, as far as that is seen at a glance.
+  // True if those from `next` on might suffice, by a quick check.
   bool MaySuffice(size_t next) const {
     return search_.key_.request.FitsIn(room_ + rests_[next]) &&
            std::ranges::all_of(needs_, [next](const Need& need) {
@@ -531,7 +533,7 @@ std::optional<Displacement> DisplacementSearch::FindCheapest(
     if (is_wanted(id)) machines.push_back(machine.get());
   }
   looks_left_ -= std::ssize(state_.machines());
-  // Far from where the last time began: it may have come so far.
+  // Far from where the last search began: it may have come that far.
   first *= kMachinesApart;
   std::optional<Displacement> best;
   for (size_t i = 0; i < machines.size() && looks_left_ > 0; ++i) {

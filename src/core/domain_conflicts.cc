@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// A domain that is one machine is seen to with the machine.
+// A domain of one machine is handled with the machine.
 bool IsWide(const CountedTerm& term) { return !term.topology->is_by_machine(); }
 
 void VisitWide(const ClassKey& key, const PeerTable& peers,

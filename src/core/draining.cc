@@ -116,8 +116,8 @@ const Machine* Draining::FindTarget(
   return best;
 }
 
-// Without what is kept for others, even where some who leave make room for
-// these: they may stay for as long as they like.
+// Excludes room reserved for others, even if some leavers make room for these:
+// they may stay as long as they like.
 Resources Draining::RoomOn(const Machine& machine) const {
   Resources room = machine.Free();
   if (machine.KeepsRoom()) room -= machine.awaited;
@@ -167,7 +167,7 @@ DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
                         const ConstraintSet& constraints) {
   Draining draining(state, constraints);
   DrainReport report;
-  std::set<ClassKey> misfits;  // Each task that moves only takes room.
+  std::set<ClassKey> misfits;  // A move only takes room.
   const auto target_of = [&](const Task& task) -> const Machine* {
     if (misfits.contains(task.class_key)) return nullptr;
     const Machine* target = draining.FindTarget(

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kAtOnce = std::numeric_limits<int64_t>::min();
 
-// Tasks that say nothing of these taints bear them for so long, as Kubernetes'
-// admission (DefaultTolerationSeconds) has them say.
+// Tasks without tolerations for these taints bear them for this long, as with
+// Kubernetes' admission (DefaultTolerationSeconds).
 constexpr std::string_view kBorneByDefault[] = {
     "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 constexpr int64_t kDefaultSeconds = 300;
@@ -26,7 +26,7 @@ bool SaysNothingOf(const Taint& taint,
   });
 }
 
-// When the tolerations end that bear the taint from `start_ms` on.
+// When the tolerations that bear the taint from `start_ms` on end.
 int64_t EndOfToleration(const Taint& taint,
                         const std::vector<Toleration>& tolerations,
                         int64_t start_ms) {
@@ -37,7 +37,7 @@ int64_t EndOfToleration(const Taint& taint,
     is_tolerated = true;
     if (!toleration.seconds.has_value()) continue;
     const int64_t seconds = std::max<int64_t>(*toleration.seconds, 0);
-    // Too long for a number is for ever.
+    // A number that overflows means forever.
     if (seconds >= (kNever - std::max<int64_t>(start_ms, 0)) / 1000) continue;
     end_ms = std::min(end_ms, start_ms + seconds * 1000);
   }

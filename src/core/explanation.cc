@@ -45,7 +45,7 @@ class Explainer {
         state_(state),
         policies_(policies),
         constraints_(constraints),
-        // Its own room is not in its way.
+        // Its own reserved room is not in its way.
         peers_(state, constraints, task.class_key,
                state.nominations().Contains(task.id) ? &task : nullptr) {}
 
@@ -54,14 +54,14 @@ class Explainer {
   Explanation TakeExplanation();
 
  private:
-  // As ConstraintSet::Explain(), and the tasks that run near by.
+  // As ConstraintSet::Explain(), plus the tasks that run nearby.
   size_t FindReasons(const Machine& machine, bool names_tasks,
                      std::vector<Reason>* reasons) const;
   void Sum();
   void NameNearest();
-  // Why a task that fits waits nevertheless, if that is so.
+  // Why a task that fits waits nevertheless, if it does.
   std::string GangText() const;
-  // Of the gang's tasks, one of those that no machine has room for.
+  // One of the gang's tasks that no machine has room for.
   const Task* FindMisfit(JobId gang) const;
   std::string Summary() const;
 
@@ -214,7 +214,7 @@ Explanation Explainer::TakeExplanation() {
 namespace {
 
 // "room is kept for it on node-1 until 2 tasks have left: web-1, web-2; ", or
-// nothing.
+// empty.
 std::string NominationText(const Task& task, const ClusterState& state) {
   const auto it = state.nominations().machines().find(task.id);
   if (it == state.nominations().machines().end()) return "";
@@ -238,7 +238,7 @@ std::string NominationText(const Task& task, const ClusterState& state) {
                 "; as things are, ");
 }
 
-// Says that a task with data does not go far from it yet; empty where it may go
+// Says that a task with data does not go far from it yet; empty if it may go
 // anywhere.
 std::string HeldText(const Task& task, const ClusterState& state,
                      const PolicySet& policies, int64_t now_ms) {

@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-// Followers of followers are looked for so far.
+// How deep followers of followers are searched for.
 constexpr int kDepthMax = 4;
-// Of one leader, those that are dearest to leave waiting.
+// Of one leader; those with the highest waiting cost.
 constexpr size_t kFollowersMax = 8;
 // A class whose followers still lack room is not held back any longer.
 constexpr int kGuidedPassesMax = 8;
@@ -21,8 +21,8 @@ int64_t DivideUp(int64_t dividend, int64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
 
-// What the class's own terms leave to tasks that come together on the machine
-// (or, with `is_by_machine` false, in its smallest domain).
+// How many tasks the class's own terms allow to come to the machine together
+// (or, with `is_by_machine` false, to its smallest domain).
 int64_t RoomBesideItself(const ClassPeers::Limits& limits,
                          const Machine& machine, bool is_by_machine,
                          int64_t limit) {
@@ -52,7 +52,7 @@ bool Followers::Follower::IsIn(const Machine& machine) const {
 // A class of a pass with followers.
 struct Followers::Leader {
   const BandClass* band_class = nullptr;
-  std::vector<size_t> groups;                    // That take one of it.
+  std::vector<size_t> groups;                    // Those that take one.
   std::vector<std::optional<Cost>> preferences;  // By kind of machines.
   // Those on the same machine, and those somewhere in the same domain.
   std::vector<const Follower*> beside;
@@ -68,7 +68,7 @@ class Followers::Pass {
        Eligibility* eligibility)
       : groups_(groups), constraints_(constraints), eligibility_(eligibility) {}
 
-  // Nothing where no follower has room near the leader, wherever it goes.
+  // Nullopt if no follower has room near the leader, wherever it goes.
   std::optional<Guidance> Guide(const BandClass& band_class,
                                 std::vector<Follower>* followers) {
     Leader leader = Describe(band_class, followers);
@@ -90,7 +90,7 @@ class Followers::Pass {
   using PlaceId = std::vector<DomainIndex>;
   struct Place {
     std::vector<size_t> groups;
-    Cost preference = std::numeric_limits<Cost>::max();  // The least.
+    Cost preference = std::numeric_limits<Cost>::max();  // The lowest.
   };
 
   Leader Describe(const BandClass& band_class,
@@ -125,7 +125,7 @@ class Followers::Pass {
   }
 
   // How many of the follower go to each machine of the group, as if the leader
-  // were there already, if so much is free.
+  // were there already, given `free`.
   int64_t FitOn(const Waiting& waiting, size_t group, const Resources& free,
                 int64_t limit) const {
     const Machine& machine = groups_[group].representative();
@@ -149,7 +149,7 @@ class Followers::Pass {
   }
 
   // The machines that take the leader and its share of `followers`, but no more
-  // than `share` of each.  Returns what they are worth to all leaders together.
+  // than `share` of each.  Returns their worth to all leaders together.
   std::pair<Cost, Guidance> TryBeside(
       const Leader& leader, std::span<const Follower* const> followers,
       int64_t share) const {
@@ -185,8 +185,8 @@ class Followers::Pass {
     return {worth * std::min(slots, guidance.leaders), std::move(guidance)};
   }
 
-  // First all of them, then fewer and fewer of each, then without those that
-  // are cheapest to leave waiting.
+  // First tries all of them, then fewer of each, then without those that are
+  // cheapest to leave waiting.
   std::optional<Guidance> GuideBeside(const Leader& leader) const {
     std::span<const Follower* const> followers = leader.beside;
     int64_t share = 0;
@@ -213,9 +213,9 @@ class Followers::Pass {
     return best;
   }
 
-  // Leaves it the domain where the followers are worth most that have room
-  // beside `request`, of these the one that it likes best, and of these the one
-  // that fewest leaders went to.  Returns whether any follower has room there.
+  // Leaves the leader the domain in which the followers with room beside
+  // `request` are worth most; then the one it likes best; then the one that the
+  // fewest leaders went to.  Returns whether any follower has room there.
   bool GuideAround(const Resources& request, Leader* leader) {
     std::vector<const Topology*> topologies;
     for (const Follower* follower : leader->around) {
@@ -256,9 +256,9 @@ class Followers::Pass {
     return true;
   }
 
-  // Leaves of the groups, which are in the same domains, those where the leader
-  // takes least away from its followers around.  Returns what these are worth
-  // that have room then.
+  // Of the groups, which are in the same domains, keeps those where the leader
+  // takes least from its followers around.  Returns the worth of the followers
+  // that then have room.
   Cost KeepBestAround(const Leader& leader, const Resources& request,
                       std::vector<size_t>* groups) {
     std::vector<int64_t> rooms;
@@ -301,7 +301,7 @@ class Followers::Pass {
     return best;
   }
 
-  // For how many fewer of the follower a machine of the group has room once
+  // By how many fewer of the follower fit on a machine of the group once
   // `request` is taken.
   int64_t LossOn(const Waiting& waiting, size_t group,
                  const Resources& request) const {
@@ -310,7 +310,7 @@ class Followers::Pass {
            FitOn(waiting, group, free - request, waiting.missing);
   }
 
-  // Keeps the room from the next leaders and their followers.
+  // Reserves the room from the next leaders and their followers.
   void TakeAround(const Leader& leader, const Resources& request) {
     const size_t group = leader.groups.front();
     TakeFrom(*leader.around.front(), group, 1,
@@ -353,7 +353,7 @@ class Followers::Pass {
     rests_.clear();
   }
 
-  // Leaves the space so many machines; the rest is one of its own.
+  // Reduces the space to so many machines; the rest becomes a space of its own.
   Space& SplitOff(int64_t machines, Space* space) {
     if (machines < space->machines) {
       rests_.push_back(*space);
@@ -395,7 +395,7 @@ class Followers::Pass {
   const ConstraintSet& constraints_;
   Eligibility* eligibility_;
   std::map<const Topology*, std::map<DomainIndex, std::vector<Space>>> spaces_;
-  std::vector<Space> rests_;  // Not yet among these.
+  std::vector<Space> rests_;  // To be added to these.
   std::map<std::pair<std::vector<const Topology*>, PlaceId>, int64_t>
       leaders_in_;
 };
@@ -411,7 +411,7 @@ Followers::Followers(const ClusterState& state,
     if (key.rules->affinity.empty() || tasks.begin()->first >= sequence_end_) {
       continue;
     }
-    // All its terms mean the same tasks.
+    // All its terms select the same tasks.
     const PeerTerms& terms = state_.peers().TermsOf(*key.rules);
     of_selector_[terms.affinity.front()->selector].push_back(key);
   }
@@ -467,8 +467,8 @@ void Followers::AddFollowersOf(const ClassKey& leader,
            state_.peers().TermsOf(*key.rules).affinity) {
         follower.topologies.push_back(term->topology);
       }
-      // Who follows onto the machine of one that is somewhere in a domain is
-      // somewhere in that domain.
+      // A follower onto the machine of a task that is somewhere in a domain is
+      // itself somewhere in that domain.
       if (!via.empty() && std::ranges::none_of(via, &Topology::is_by_machine)) {
         follower.topologies = via;
       }
@@ -505,7 +505,7 @@ Followers::Waiting* Followers::FindWaiting(const ClassKey& key) {
 
 int64_t Followers::RoomNow(const ClassKey& key, const ClassPeers& peers,
                            int64_t count) const {
-  // One that may follow its own kind has followed nobody else yet.
+  // A task that may follow its own kind has followed nobody else yet.
   if (peers.MustWait() || peers.IsFirstOfAffinity()) return 0;
   const ClassPeers::Limits limits = peers.LimitsFor(count);
   const CountedTerm& term =
@@ -530,7 +530,7 @@ void Followers::Guide(std::span<const MachineGroup> groups,
                       Eligibility* eligibility,
                       std::vector<BandClass>* classes) {
   Pass pass(groups, constraints_, eligibility);
-  // None where the pass was not looked at.
+  // Empty if the pass was not looked at.
   for (size_t i = 0; i < followers_.size(); ++i) {
     if (followers_[i].empty()) continue;
     BandClass& band_class = (*classes)[i];

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Pairs of machines and classes that are looked at.
+// The maximum of pairs of machines and classes looked at.
 constexpr int64_t kLooksMax = 200'000;
 
 int64_t* FindCount(size_t of_class, Pattern* pattern) {
@@ -52,7 +52,7 @@ class Exchange {
       if (c < packing_.classes.size()) {
         slot.request.AddScaled(packing_.classes[c].request, count);
       } else if (count > packing_.problem.RunningOn(c, kind)) {
-        slot.is_changing = true;  // Others are to come there, too.
+        slot.is_changing = true;  // More are to come there.
       }
     }
     slot.waits = !slot.request.FitsIn(slot.free);
@@ -83,14 +83,14 @@ class Exchange {
  private:
   struct Slot {
     Pattern pattern;
-    Resources free;          // Now, and what
-    Resources request = {};  // those ask for who are placed there.
+    Resources free;          // Now.
+    Resources request = {};  // Of the tasks placed there.
     bool waits = false;
     bool is_changing = false;
   };
 
   bool MoveOne(size_t urgent, Slot* from) {
-    // Who is the least urgent of those that would have to wait.
+    // The least urgent class that would have to wait.
     std::optional<size_t> waits;
     Slot* instead = nullptr;
     for (Slot& to : slots_) {
@@ -139,8 +139,8 @@ class Exchange {
     return problem.costs[problem.groups[slot.pattern.group].kind][of_class];
   }
 
-  // Whether the less urgent one fits there instead, once all have left who are
-  // to, and is more urgent than any of these.
+  // True if the less urgent one fits there instead, once all that are to leave
+  // have left, and is more urgent than any of these.
   bool MayTakePlace(size_t of_class, size_t instead_of,
                     const Slot& slot) const {
     const PackingProblem& problem = packing_.problem;
@@ -167,8 +167,8 @@ class Exchange {
     return true;
   }
 
-  // Whether the solution stops any of this class of what runs, or any at all:
-  // who was told to leave before is none of these.
+  // True if the solution stops any of this class of running tasks, or any at
+  // all.  Tasks told to leave earlier do not count.
   bool IsAnyStopped(size_t running, const Slot& slot) const {
     const size_t c = packing_.classes.size() + running;
     const size_t kind = packing_.problem.groups[slot.pattern.group].kind;

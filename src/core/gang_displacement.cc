@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// A domain that tasks with affinity over its topology are to share; without a
+// A domain that tasks with affinity over its topology must share; without a
 // topology they go anywhere.
 struct Restriction {
   const Topology* topology = nullptr;
@@ -36,7 +36,7 @@ class Attempt {
     }
   }
 
-  // Nothing where fewer can come.
+  // Nullopt if fewer than `minimum` can come.
   std::optional<GangDisplacement> Go(std::span<const Task* const> tasks,
                                      int64_t minimum, size_t first) {
     GangDisplacement all;
@@ -98,7 +98,8 @@ class Attempt {
   std::map<ClassKey, DisplacementSearch> searches_;
 };
 
-// None, and then each domain in which some of the tasks would be near others.
+// No restriction, then each domain in which some of the tasks would be near
+// others.
 std::vector<Restriction> RestrictionsFor(std::span<const Task* const> tasks,
                                          const ClusterState& state) {
   std::vector<Restriction> all = {{}};

@@ -11,7 +11,7 @@ namespace sluice {
 GangVictims FindGangVictims(const ClusterState& state, const Gangs& gangs,
                             absl::FunctionRef<bool(const Task&)> may_leave) {
   struct Found {
-    std::vector<const Task*> tasks;  // That may leave.
+    std::vector<const Task*> tasks;  // Those that may leave.
     uint32_t priority = 0;
     int64_t minimum = 0;
     const PlacementRules* rules = nullptr;  // Of the last one.
@@ -31,7 +31,7 @@ GangVictims FindGangVictims(const ClusterState& state, const Gangs& gangs,
     Found& of = it->second;
     of.tasks.push_back(task.get());
     of.priority = std::max(of.priority, task->class_key.priority);
-    // One for every machine takes a look at each.
+    // MinimumFor() may look at each machine.
     if (of.rules == task->class_key.rules) continue;
     of.rules = task->class_key.rules;
     of.minimum = std::max(of.minimum, gangs.MinimumFor(task->class_key));

@@ -87,7 +87,7 @@ std::vector<Gangs::Waiting> Gangs::FindWaiting(uint32_t priority) const {
     const auto& [key, tasks] = *it;
     if (IsClosed(key)) add(key, tasks, &gangs[*key.gang]);
   }
-  // Gangs of several priorities are rare: only for these all classes are gone
+  // Gangs of several priorities are rare: only for these, all classes are gone
   // through, the most urgent first.
   std::map<JobId, Found> of_several;
   for (const auto& [job, found] : gangs) {
@@ -119,7 +119,8 @@ bool Gangs::IsWhole(const Waiting& gang) const {
 }
 
 void Gangs::WithdrawHalves() {
-  // Usually there is none: the shorter of two lists tells.
+  // Usually there is none: looking through the shorter of the two lists is
+  // enough.
   const auto& jobs = state_->jobs();
   if (state_->outbox().size() > jobs.size() &&
       std::ranges::none_of(jobs, [](const auto& entry) {
@@ -139,8 +140,8 @@ void Gangs::WithdrawHalves() {
   for (const auto& [id, tasks] : untold) {
     const Job& job = *state_->FindJob(id);
     if (job.was_started) continue;
-    // Nobody has looked at the machines yet: what may not be whole is decided
-    // on again.
+    // The machines have not been looked at yet: gangs that may not be whole are
+    // decided on again.
     const bool may_be_whole =
         job.gang.minimum == Gang::kEveryMachine
             ? job.pending_count == 0

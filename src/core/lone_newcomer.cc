@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Of each gang that may leave.
+// How many of each gang that may leave.
 std::map<JobId, int64_t> CountByGang(const std::vector<const Task*>& tasks,
                                      const GangVictims& gangs) {
   std::map<JobId, int64_t> counts;
@@ -27,7 +27,7 @@ int64_t SpareOf(const GangVictim& gang) {
   return std::ssize(gang.tasks) - gang.minimum;
 }
 
-// With all tasks of the gangs that do not go on without these.
+// With all tasks of the gangs that cannot go on without these.
 std::vector<const Task*> WithGangs(std::vector<const Task*> leaving,
                                    const GangVictims& gangs) {
   for (const auto& [id, count] : CountByGang(leaving, gangs)) {
@@ -41,7 +41,7 @@ std::vector<const Task*> WithGangs(std::vector<const Task*> leaving,
   return leaving;
 }
 
-// Of each gang the last, as far as it goes on without these.
+// Keeps the last tasks of each gang, as many as it can spare.
 std::vector<const Task*> WithoutWholeGangs(std::vector<const Task*> leaving,
                                            const GangVictims& gangs) {
   std::map<JobId, int64_t> counts = CountByGang(leaving, gangs);
@@ -92,9 +92,9 @@ std::optional<std::vector<const Task*>> LoneNewcomer::FindInTheWay(
   const auto is_let_in = [&](const std::vector<const Task*>& without) {
     return peers_.AllowsWithout(machine, WithGangs(without, gangs));
   };
-  // An emptiest domain may sink by the rest of a gang.
+  // A gang's remaining tasks may lower an emptiest domain.
   if (!is_let_in(leaving)) leaving = WithoutWholeGangs(leaving, gangs);
-  // Of those that it must be near one stays: the first that may.
+  // One of those that it must be near stays: the first that may.
   for (size_t i = 0; i < leaving.size() && !is_let_in(leaving); ++i) {
     if (!Needs(leaving[i]->class_key)) continue;
     std::vector<const Task*> fewer = Without(i, leaving);

@@ -10,7 +10,7 @@ MachinesByLoad::MachinesByLoad(const ClusterState& state,
     : policies_(policies),
       eligibility_(eligibility),
       of_kind_(static_cast<size_t>(eligibility.kind_count())) {
-  // Sorted first, since a set is built the fastest in its order.
+  // Sorted first: a set is built fastest from sorted input.
   std::vector<std::vector<std::pair<Cost, MachineId>>> of_kind(of_kind_.size());
   cost_.reserve(state.machines().size());
   for (const auto& [id, machine] : state.machines()) {

@@ -13,8 +13,7 @@ Movability::Movability(const ClusterState& state,
       options_(options),
       now_ms_(now_ms),
       eligibility_(*eligibility) {
-  // The rules that say something about other tasks, as far as no live task
-  // with them was seen.
+  // The rules about other tasks for which no live task was seen yet.
   absl::flat_hash_set<uint32_t> left;
   for (const PlacementRules* rules : state.rules().From(0)) {
     if (rules->HasPeerTerms()) left.insert(rules->id);
@@ -25,7 +24,7 @@ Movability::Movability(const ClusterState& state,
     const PlacementRules& rules = *task->class_key.rules;
     if (left.erase(rules.id) > 0) AddRequired(rules);
   }
-  // Of these the predecessors may be gone.
+  // The predecessors of these may be gone.
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
     if (one.machine.has_value()) AddRequired(*one.rules);
   }

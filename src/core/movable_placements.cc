@@ -14,8 +14,8 @@ MovablePlacements::MovablePlacements(RoundContext* context, int64_t* looks_left)
       placements_(context->FreshPlacements()) {
   looks_left_ -= std::ssize(placements_) / 8;
   if (!context_.has_changed) return;
-  // Commands may have come since they were placed: only those are left that are
-  // surely still legal.
+  // Commands may have come since they were placed: only those that are surely
+  // still legal remain.
   std::erase_if(placements_, [this](const Placement& one) {
     const ClassKey& key = one.task->class_key;
     return key.DependsOnPeers() ||

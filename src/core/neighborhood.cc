@@ -11,14 +11,15 @@
 namespace sluice {
 namespace {
 
-// Of tasks of a small tier and machines that may take them.
+// The maximum of pairs of tasks and machines that may take them.
 constexpr int64_t kPairsMax = 256;
-// For one tier.
+// Per tier.
 constexpr int64_t kTierLooksMax = 200000;
 
-// Those last that wait for others, and the largest first, then those with terms
-// of their own: they have the least choice.  Of a class the most urgent: a
-// search that leaves one out leaves out the rest of its class.
+// Largest first, then those with terms of their own: they have the least
+// choice.  Tasks that wait for others come last.  Within a class, the most
+// urgent come first: a search that leaves one out leaves out the rest of its
+// class.
 void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks) {
   std::ranges::stable_sort(*tasks, {}, &Task::submitted_ms);
   if (context->prices.HeedKinds()) context->prices.Sort(tasks);
@@ -64,7 +65,7 @@ class TierNeighborhood {
   }
 
  private:
-  // Returns whether they are few enough, and there are no other deltas.
+  // Returns true if they are few enough and there are no other deltas.
   bool FindPlaced() {
     int64_t deltas = 0;
     for (auto it = state_.outbox().lower_bound(tier_.delta_begin);
@@ -73,21 +74,20 @@ class TierNeighborhood {
     }
     placed_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
     return std::ssize(placed_) == deltas &&
-           // It may not be better where a minimum was not looked at.
+           // It may be no better if a minimum was not looked at.
            std::ranges::none_of(placed_, [](const Placement& one) {
              return !one.task->class_key.rules->minimums.empty();
            });
   }
 
-  // Whether anything can come of it, by what is seen without a look at
-  // machines.
+  // True if the search may gain anything, judged without looking at machines.
   bool MayGain() const {
     bool is_any = std::ranges::any_of(placed_, [](const Placement& one) {
       return one.task->class_key.IsBound();
     });
     tier_.VisitWaiting(state_, [&](const ClassKey& key, const auto& tasks) {
-      // Where nothing was placed a single task would have been; but the tasks
-      // of a gang may have been in each other's way.
+      // If nothing was placed, a single task that fits would have been.  But
+      // tasks of a gang may have been in each other's way.
       const bool may_fit = !placed_.empty() || key.gang.has_value();
       is_any =
           is_any || (may_fit && tasks.begin()->first < context_.sequence_end);
@@ -96,9 +96,9 @@ class TierNeighborhood {
     return is_any;
   }
 
-  // Those that were placed and those that wait, but for what fits nowhere.
-  // Returns whether they are few enough, and one that waits may fit or one that
-  // was placed may be where it is because of others.
+  // Tasks that were placed and tasks that wait, without those that fit nowhere.
+  // Returns true if they are few enough, and a waiting one may fit or a placed
+  // one may be where it is because of others.
   bool FindTasks() {
     for (const auto& [task, machine] : placed_) {
       freed_[machine] += task->class_key.request;
@@ -130,8 +130,8 @@ class TierNeighborhood {
     return pairs > kPairsMax || looks_ > kTierLooksMax;
   }
 
-  // On how many machines the class fits once all is taken back; no more are
-  // counted than make too many pairs.
+  // On how many machines the class fits once all is taken back.  Stops counting
+  // when there would be too many pairs.
   int64_t CountTaking(const ClassKey& key) {
     const auto [it, is_new] = taking_.try_emplace(key, 0);
     if (!is_new) return it->second;
@@ -151,7 +151,8 @@ class TierNeighborhood {
     return it->second;
   }
 
-  // Once all is taken back: then those are closed that run no other tasks.
+  // Call it once all is taken back: then gangs without other running tasks are
+  // closed.
   void FindGangs() {
     struct Age {
       int64_t submitted_ms = std::numeric_limits<int64_t>::max();

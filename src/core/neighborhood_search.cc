@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// For one tier.
+// Per tier.
 constexpr int64_t kTierLooksMax = 50000;
 
 class Search {
@@ -48,20 +48,20 @@ class Search {
   }
 
  private:
-  // Of what waits first, and among equals of what is placed.
+  // Waiting costs count first, then costs of what is placed.
   struct Price {
     Cost waiting = 0;
     FlowCost placed = 0;
 
     friend auto operator<=>(const Price&, const Price&) = default;
   };
-  // The tasks from one on.
+  // Bounds over the tasks from one on.
   struct Rest {
-    Resources request;            // Of each resource the least of any.
+    Resources request;            // By resource, the least of any.
     Cost waiting = 0;             // The least of any.
-    FlowCost preferences = 0;     // Of all where they like best, and ...
-    FlowCost preference_max = 0;  // ... of the one that is charged most there.
-    FlowCost gains = 0;           // Of all from peers, at most.
+    FlowCost preferences = 0;     // Of all at their best places.
+    FlowCost preference_max = 0;  // Of the dearest one there.
+    FlowCost gains = 0;           // At most, of all from peers.
   };
   struct Gang {
     Neighborhood::Gang terms;
@@ -88,7 +88,7 @@ class Search {
     size_t next_place = 0;
     bool has_all_places = false;
     bool is_placed = false;
-    int64_t left_out = 0;  // It, and those after it that are just the same.
+    int64_t left_out = 0;  // It, and the equal tasks after it.
   };
 
   void FindGangs() {
@@ -106,7 +106,7 @@ class Search {
     return it == gangs_.end() ? nullptr : &it->second;
   }
 
-  // What peers can be worth to each task where those before it are placed.
+  // What peers can be worth to each task if those before it are placed.
   void FindWorths() {
     std::map<ClassKey, std::pair<int64_t, int64_t>> standing;
     for (size_t i = 0; i < tasks_.size(); ++i) {
@@ -141,8 +141,8 @@ class Search {
     }
   }
 
-  // What the task is charged on the machine as things are; `peers` is null
-  // where it does not depend on any.
+  // What the task is charged on the machine as things are; `peers` is null if
+  // it does not depend on any.
   FlowCost CostOn(const Machine& machine, size_t index,
                   const ClassPeers* peers) const {
     FlowCost cost = PreferenceCost(*tasks_[index], machine) +
@@ -165,7 +165,7 @@ class Search {
            policies_.PeerCost({missed_weight, worth_range_, crowding});
   }
 
-  // What peers take off the task's price at most.
+  // The most that peers take off the task's price.
   FlowCost GainFrom(size_t index) const {
     return PeerCost(worth_max_[index], /*crowding=*/0);
   }
@@ -201,10 +201,10 @@ class Search {
     }
   }
 
-  // What all costs at least where those before `next` have this price.  The
-  // others cost what the cheapest slots do, as if no term kept them from
-  // anywhere.  Where requests differ each is taken for the smallest, which is
-  // the least cost as long as load makes no machine cheaper.
+  // The lower bound of the total cost if those before `next` have this price.
+  // The others cost what the cheapest slots do, as if no term kept them from
+  // anywhere.  If requests differ, each counts as the smallest, which gives the
+  // least cost as long as load makes no machine cheaper.
   Price LeastFrom(size_t next, Price price) {
     if (next == tasks_.size()) return price;
     const Rest& rest = rests_[next];
@@ -239,8 +239,8 @@ class Search {
     return price;
   }
 
-  // As the search counts, one task after the other in its order.  That makes a
-  // difference where requests differ.
+  // Counted as the search does, one task after the other in its order.  That
+  // makes a difference if requests differ.
   Price PriceOfFormer() {
     Price price;
     const size_t size = transaction_.size();
@@ -260,7 +260,7 @@ class Search {
     return price;
   }
 
-  // There may be too many choices at once to call for each of them.
+  // Uses no recursion: there may be too many choices at once.
   void Explore() {
     Enter(0, {});
     while (!choices_.empty()) {
@@ -281,7 +281,7 @@ class Search {
 
   bool IsOver() const { return looks_ > looks_max_; }
 
-  // Goes on to the task at `index`, where those before it have this price.
+  // Goes on to the task at `index`, given the price of those before it.
   void Enter(size_t index, const Price& price) {
     if (IsOver()) return;
     if (LeastFrom(index, price) >= best_price_) return;
@@ -299,7 +299,7 @@ class Search {
         choice.gang != nullptr && !choice.gang->MayStillRun();
   }
 
-  // What was tried last.
+  // Undoes what was tried last.
   void Undo(Choice* choice) {
     Gang* gang = choice->gang;
     if (std::exchange(choice->is_placed, false)) {
@@ -327,7 +327,7 @@ class Search {
           {choice->price.waiting, choice->price.placed + cost});
   }
 
-  // Goes on without it, and without those that are just the same.
+  // Goes on without it and the equal tasks after it.
   void LeaveOut(Choice* choice) {
     const ClassKey& key = tasks_[choice->index]->class_key;
     size_t next = choice->index;
@@ -341,7 +341,7 @@ class Search {
     if (gang == nullptr || gang->MayStillBe()) Enter(next, price);
   }
 
-  // Looks up where else the task may go.  Returns whether there is anything.
+  // Looks up where else the task may go.  Returns false if nowhere.
   bool FindPlaces(Choice* choice) {
     if (choice->has_all_places) return false;
     const Task& task = *tasks_[choice->index];
@@ -365,8 +365,8 @@ class Search {
     return choice->next_place < choice->places.size();
   }
 
-  // Where it is just the same as the one before it does not matter which goes
-  // where, unless the order does: it goes on from there.
+  // If the task equals the one before it, their order does not matter, unless
+  // the order of tasks does: the search continues from that one's machine.
   MachineId FirstMachineFor(const Choice& choice) const {
     if (placed_.empty() || placed_.back().task != tasks_[choice.index - 1]) {
       return {};
@@ -393,7 +393,7 @@ class Search {
   Price best_price_;
   bool has_found_ = false;
   std::vector<Rest> rests_;  // By first task.
-  // What peers are worth to each task at most, and by how much that differs.
+  // The most that peers are worth to each task, and by how much that differs.
   std::vector<int64_t> worth_max_;
   int64_t worth_range_ = 0;
   int64_t looks_ = 0;

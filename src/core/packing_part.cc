@@ -16,8 +16,9 @@ bool IsPackedInParts(const ClusterState& state, const MoveOptions& options) {
 PackingPart ChoosePart(const MoveOptions& options, uint64_t turn,
                        const ClusterState& state, const PolicySet& policies,
                        const Eligibility& eligibility) {
-  // What may gain by a move needs somewhere to go: two thirds of them are those
-  // whose turn it is.
+  // Tasks that gain by a move need somewhere to go.  So two thirds of the
+  // machines are those whose turn it is, and the rest are those with the most
+  // room.
   const auto size =
       static_cast<size_t>(std::max<int64_t>(options.whole_machines_max / 3, 2));
   const size_t roomiest = (size + 2) / 3;
@@ -31,14 +32,14 @@ PackingPart ChoosePart(const MoveOptions& options, uint64_t turn,
   }
   PackingPart part;
   if (by_kind.empty()) return part;
-  // One of so many in a row of machines: whatever names have in common, or the
-  // order in which machines came, is spread over the parts.
+  // Takes every n-th machine: whatever names, or the order in which machines
+  // came, have in common is spread over the parts.
   const size_t parts = (by_kind.size() + in_turn - 1) / in_turn;
   for (size_t i = turn % parts; i < by_kind.size(); i += parts) {
     part.insert(std::get<MachineId>(by_kind[i]));
   }
   std::ranges::sort(by_kind);
-  // The one with most room of each kind, then the next of each.
+  // The machine with the most room of each kind, then the next one of each.
   std::vector<std::tuple<size_t, Cost, MachineId>> by_rank;
   size_t rank = 0;
   for (size_t i = 0; i < by_kind.size(); ++i) {

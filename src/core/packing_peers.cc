@@ -9,16 +9,16 @@
 namespace sluice {
 namespace {
 
-// Each is a row of the relaxation, and those of a spread have another for their
+// Each cap is a row of the relaxation; a spread's cap has another row for its
 // floor.
 constexpr int64_t kCapRowsMax = 200;
 // Some 20 ms.  Terms beyond that are not heeded.
 constexpr int64_t kLooksMax = 1'000'000;
-// Pairs of classes that share no machine.  Beyond that what the flow places is
-// refused, and placed elsewhere.
+// Pairs of classes that share no machine.  Beyond that, what the flow places is
+// refused and placed elsewhere.
 constexpr size_t kApartMax = 200'000;
-// Tasks of a gang for which others leave its domains: prices of caps, times
-// that many, still add up.
+// Tasks of a gang for which others leave its domains: the prices of caps, times
+// this number, must not overflow.
 constexpr int64_t kBesideMax = 1000;
 
 }  // namespace
@@ -89,8 +89,8 @@ void PackingPeers::FollowCompany() {
 bool PackingPeers::NeedsCompany(const ClassKey& key) {
   if (key.rules->affinity.size() != 1) return false;
   const CountedTerm& term = *state_.peers().TermsOf(*key.rules).affinity[0];
-  // A class that leads back to this term is part of a circle, so that the
-  // answer is no until it is known.
+  // A class that leads back to this term is part of a circle.  So the answer is
+  // no until it is known.
   const auto [it, is_new] = is_company_.try_emplace(&term, false);
   if (!is_new) return it->second;
   looks_left_ -= std::ssize(in_play_);
@@ -142,7 +142,7 @@ void PackingPeers::FindInPlay(std::span<const Placement> placements) {
     }
   };
   for (const auto& [key, tasks] : state_.pending()) add(key, false);
-  const ClassKey* last = nullptr;  // Most are like the one before.
+  const ClassKey* last = nullptr;  // Mostly the same as the one before.
   for (const Placement& one : placements) {
     const ClassKey& key = one.task->class_key;
     if (last != nullptr && key.rules == last->rules &&
@@ -530,10 +530,10 @@ void PackingPeers::AddSpread(CappedClasses* capped, PackingProblem* problem) {
     cap.most = std::max<int64_t>(most - there, 0);
     cap.rise_max = made.rise_max;
     made.caps.push_back(capped->first_cap + domain);
-    // Who room is kept for may not come: no domain has risen by them.
+    // Nominated tasks may not come: they have raised no domain.
     made.ahead.push_back(spread.RunningIn(domain) - spread.minimum());
   }
-  // No domain counts where none has a machine that its tasks may use.
+  // No domain counts if none has a machine that its tasks may use.
   if (!made.caps.empty()) problem->spreads.push_back(std::move(made));
 }
 
@@ -542,7 +542,7 @@ std::vector<size_t> PackingPeers::CapsOn(MachineId machine) const {
   for (const CappedClasses& capped : capped_) {
     const DomainIndex domain = capped.term->topology->DomainOf(machine);
     if (domain == kNoDomain) continue;
-    // What runs there would count for nothing.
+    // What runs there would not count.
     if (capped.has_running && !capped.counts->Counts(machine)) continue;
     caps.push_back(capped.first_cap + static_cast<size_t>(domain));
   }
@@ -581,7 +581,8 @@ void PackingPeers::RelateAlone(size_t task_class) {
     std::vector<const Task*> leavers = leavers_for_lone_;
     const auto here = leavers_on_.find(id);
     if (here != leavers_on_.end()) {
-      // A packing puts it beside none that keep apart from it on a machine.
+      // A packing never puts it beside tasks that must be apart from it on a
+      // machine.
       std::ranges::copy_if(here->second, std::back_inserter(leavers),
                            [this](const Task* task) {
                              return KeepApart(lone_->key(), task->class_key);
@@ -621,7 +622,7 @@ void PackingPeers::AddCompany(size_t task_class, const CountedTerm& term,
         freed != freed_.end() && freed->second.At(domain) == count;
     if (domain == kNoDomain || all_leave) continue;
     for (const MachineId machine : term.topology->MachinesOf(domain)) {
-      // Without the rule more is allowed, which a bound may be for.
+      // Without the rule more is allowed, which suits a bound.
       is_exhausted_ = --looks_left_ < 0;
       if (is_exhausted_) return;
       there.push_back(machine);

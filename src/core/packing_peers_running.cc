@@ -1,5 +1,5 @@
-// What a packing knows of the rules between what runs and may leave and the
-// tasks that are to be placed.
+// What a packing knows of the rules between running tasks that may leave and
+// the tasks to be placed.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// How many of these there are to place.
+// How many tasks of these classes there are to place.
 int64_t CountTasks(const std::vector<size_t>& classes,
                    const PackingProblem& problem) {
   int64_t count = 0;
@@ -120,7 +120,7 @@ size_t PackingPeers::NoteLeaving(const Task& running) {
     const DomainIndex domain = term->topology->DomainOf(running.machine);
     if (domain == kNoDomain) continue;
     turns_[{term, domain}] = turn;
-    // What was told to leave is no part of the problem.
+    // Tasks told to leave are no part of the problem.
     if (running.is_evicted) continue;
     keepers_.push_back({term, running.machine, running.id});
     --cap_rows_left_;

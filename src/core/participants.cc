@@ -29,7 +29,7 @@ void Participants::TakeTurn(std::span<const Placement> placements) {
                      PackingPeers::Scope{.is_preempting = true, .gang = gang});
     };
     learn(turn->gang);
-    // Whom its turn does not help is not in the way of others.
+    // Classes that its turn does not help do not get in the way of others.
     if (IsHeeded(*turn->gang)) {
       for (const auto& [key, tasks] : context_.state.pending()) {
         if (key.gang != turn->gang) continue;
@@ -39,8 +39,8 @@ void Participants::TakeTurn(std::span<const Placement> placements) {
       learn(std::nullopt);
     }
   }
-  // Where a packing puts a task beside one that waits, too, nobody is stopped
-  // for it.  Each second time it has to do with whom there is.
+  // If a packing puts a task beside a waiting one, no task is stopped for it.
+  // So every other packing must make do with running company.
   if (IsAnyCompanyWaiting()) {
     has_turns_ = true;
     if (turn->cycle % 2 == 1) peers_->LeaveOutWaitingCompany();
@@ -93,7 +93,7 @@ void Participants::FindGangs(std::span<const Placement> placements) {
   }
   for (const Placement& one : placements) add(one.task->class_key, 1);
   for (const auto& [job, found] : all) {
-    // Of a gang that needs but one, each task is decided on by itself.
+    // In a gang that needs only one, each task is decided on by itself.
     const bool is_torn = !found.is_included && found.minimum > 1;
     if (is_torn || (scope_ == PackingScope::kPreempting &&
                     context_.agenda.without().contains(job))) {

@@ -15,10 +15,10 @@
 namespace sluice {
 namespace {
 
-// After so many commands are let in: some 20 ms.
+// After this many, commands are let in: some 20 ms.
 constexpr size_t kProposalsPerStep = 25000;
-// Of one pass, by estimate: drawing so many takes some 0.2 s.  With fewer,
-// tasks of many sizes fit together less well.
+// Per pass, by estimate: drawing this many takes some 0.2 s.  With fewer, tasks
+// of many sizes fit together less well.
 constexpr int64_t kArcsMax = 1'000'000;
 
 }  // namespace
@@ -110,14 +110,14 @@ void Passes::Open() {
   context_.looks += network_->problem().arc_count();
 }
 
-// Machines told apart as the band needs it; none where those of the context
+// Machines told apart as the band needs it; empty if the groups of the context
 // will do.
 std::vector<MachineGroup> Passes::Groups(const Band& band) {
   Eligibility& eligibility = context_.FreshEligibility();
   if (band.patterns != nullptr) {
     const auto& of_machine = band.patterns->of_machine;
     MachineParts parts(of_machine);
-    // Some of those with a pattern may have company by now, and others not.
+    // Some machines of a pattern may have company by now, and others not.
     std::vector<const ClassPeers*> followers;
     for (const BandClass& one : classes_) {
       if (one.peers != nullptr && !one.key.rules->affinity.empty()) {
@@ -154,7 +154,7 @@ std::vector<MachineGroup> Passes::Groups(const Band& band) {
   }
   std::vector<const ClassPeers*> peers;
   for (const auto& one : peers_) peers.push_back(one.get());
-  // What gangs are weighed against is not placed.
+  // Classes that gangs are weighed against are not placed.
   for (const ClassPeers* one : context_.followers().Find(
            band.gangs.empty() ? std::span<const BandClass>(classes_)
                               : std::span<const BandClass>())) {
@@ -238,7 +238,7 @@ void Passes::Finish(const FlowSolution& solution) {
   const auto deal = [&dealer](JobId job, std::span<const MachineId> machines) {
     return dealer.Deal(job, machines);
   };
-  // In turn, each machine of a group gets its share of a minimum.
+  // Each machine of a group in turn gets its share of a minimum.
   const bool heeds_siblings =
       context_.policies.Charges(CostKind::kSiblings) &&
       bands_.front().minimums == BandNetwork::Minimums::kNone;
@@ -261,7 +261,7 @@ void Passes::Commit() {
   ClusterState& state = context_.state;
   RefreshPeers();
   Band& band = bands_.front();
-  // Nobody may see a part of a gang.
+  // No client may see a part of a gang.
   const size_t end =
       band.gangs.empty()
           ? std::min(next_proposal_ + kProposalsPerStep, proposals_.size())
@@ -346,7 +346,7 @@ void Passes::AddFollowers() {
   Band band;
   for (const ClassKey& key : context_.followers().OfGuided()) {
     const int64_t waiting = context_.CountWaiting(key);
-    // Where none waits its job may be gone.
+    // If no task waits, its job may be gone.
     if (key.priority != classes_.front().key.priority || waiting == 0 ||
         context_.gangs.IsClosed(key)) {
       continue;
@@ -360,8 +360,8 @@ void Passes::AddFollowers() {
 }
 
 bool Passes::IsLegal(const Proposal& proposal) const {
-  // The cluster may have changed since the network was drawn, and nothing but
-  // the state as it is now decides.
+  // The cluster may have changed since the network was drawn; only the current
+  // state decides.
   const BandClass& band_class = classes_[proposal.class_index];
   const Task* task = context_.state.FindTask(proposal.task);
   const Machine* machine = context_.state.FindMachine(proposal.machine);
@@ -373,7 +373,7 @@ bool Passes::IsLegal(const Proposal& proposal) const {
     return false;
   }
   if (!context_.constraints.Allows(task->class_key, *machine)) {
-    // Another class of the pass may have taken the part that this one demands.
+    // Another class of the pass may have taken the part that this one needs.
     ++(task->class_key.rules->DemandsParts() ? context_.stats->conflicts
                                              : context_.stats->refused);
     return false;

@@ -3,9 +3,9 @@
 namespace sluice {
 namespace {
 
-// Not less than is used and kept.
+// True if the machine has at least the room that is used and reserved.
 bool HasAllItsRoom(const Machine& machine) {
-  // Most keep none, and offer what they have.
+  // Most reserve nothing, and offer what they have.
   if (!machine.KeepsRoom() && !machine.is_measured) {
     return machine.used.FitsIn(machine.allocatable);
   }

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Nothing where the machine is in no domain that counts.
+// Nullopt if the machine is in no domain that counts.
 std::optional<size_t> DomainOf(const TopologySpread& spread,
                                MachineId machine) {
   const DomainIndex domain = spread.topology().DomainOf(machine);

@@ -26,21 +26,21 @@ Resources RequestsOf(const std::map<ClassKey, int64_t>& counts) {
   return requests;
 }
 
-// Returns its index, plus one.
+// Returns the pattern's index, plus one.
 uint32_t Add(std::map<ClassKey, int64_t> pattern, MachinePatterns* patterns) {
   patterns->patterns.push_back(std::move(pattern));
   return static_cast<uint32_t>(patterns->patterns.size());
 }
 
-// Of these, by falling priority, those that need not wait beside those taken
-// and fit in what is free.
+// Takes from `counts`, by descending priority, the tasks that need not wait
+// beside those taken and that fit in `free`.
 std::map<ClassKey, int64_t> TakeThoseWithRoom(
     Resources free,
     absl::FunctionRef<bool(const ClassKey&, const std::map<ClassKey, int64_t>&)>
         must_await,
     std::map<ClassKey, int64_t>* counts) {
   std::map<ClassKey, int64_t> with_room;
-  // Who comes with company that is less urgent comes after it.
+  // A task whose company is less urgent comes after it.
   for (bool has_taken = true; std::exchange(has_taken, false);) {
     for (auto& [key, count] : *counts) {
       if (must_await(key, with_room)) continue;
@@ -136,8 +136,8 @@ MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
   FindSpreads(solution);
   MachinePatterns patterns;
   const Pattern* last = nullptr;
-  std::map<ClassKey, int64_t> newcomers;  // Of the last pattern, and
-  std::optional<uint32_t> index;          // that of all of these.
+  std::map<ClassKey, int64_t> newcomers;  // Of the last pattern.
+  std::optional<uint32_t> index;          // Of the pattern of all of these.
   packing_.VisitMachines(solution, [&](MachineId id, const Pattern& pattern) {
     if (last == nullptr || last->tasks != pattern.tasks) {
       last = &pattern;
@@ -301,7 +301,7 @@ bool PreemptingPlan::NominateGangs(MachinePatterns* patterns) {
     }
   }
   bool has_moved = false;
-  std::map<uint32_t, uint32_t> without;  // Patterns by those with gangs.
+  std::map<uint32_t, uint32_t> without;  // Patterns by the ones with gangs.
   for (auto& [id, index] : patterns->of_machine) {
     const std::map<ClassKey, int64_t> holds = patterns->patterns[index - 1];
     std::map<ClassKey, int64_t> left;
@@ -335,7 +335,7 @@ PreemptingPlan::Decided PreemptingPlan::Decide(
   FindSpreads();
   KeepToBudgets();
   Decided decided;
-  std::set<JobId> gangs;  // Of whom tasks of others make room for one.
+  std::set<JobId> gangs;  // For whose tasks others make room.
   for (auto& [id, awaited] : awaited_) {
     decided.stopped.insert(decided.stopped.end(), awaited.victims.begin(),
                            awaited.victims.end());
@@ -381,7 +381,7 @@ void PreemptingPlan::CarryOut(const Decided& decided, RoundContext* context) {
 }
 
 void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
-  // Of each class the first are placed at once.
+  // The first tasks of each class are placed at once.
   std::map<ClassKey, int64_t> at_once;
   for (const auto& [id, index] : patterns.of_machine) {
     const std::map<ClassKey, int64_t>& holds = patterns.patterns[index - 1];
@@ -397,7 +397,7 @@ void PreemptingPlan::FindTasks(const MachinePatterns& patterns) {
         left = context_.WaitingTasks(key);
         const int64_t placed = std::min(at_once[key], std::ssize(left));
         left.erase(left.begin(), left.begin() + placed);
-        std::ranges::reverse(left);  // To be taken from the end.
+        std::ranges::reverse(left);  // Taken from the end.
       }
       for (int64_t i = 0; i < count && !left.empty(); ++i) {
         awaited.tasks.push_back(left.back());
@@ -459,7 +459,7 @@ std::map<MachineId, PreemptingPlan::Served> PreemptingPlan::FindServed() const {
 }
 
 bool PreemptingPlan::DropLosses() {
-  // Machines that moves lead from one to the other, by any of them.
+  // Union-find over machines that moves connect, by any of them.
   std::map<MachineId, MachineId> parent;
   const auto root = [&](MachineId id) {
     for (auto it = parent.find(id); it != parent.end(); it = parent.find(id)) {
@@ -660,7 +660,8 @@ void PreemptingPlan::KeepToBudgets() {
         moves_left.in_hour -= moves;
         continue;
       }
-      // Who waits for what leaves another machine waits for room here, too.
+      // A task that waits for leavers on another machine waits for room here,
+      // too.
       is_any_exceeded |= !is_within && !IsForNothing(awaited);
       are_moves_exceeded |=
           is_within && highest.has_value() && !gang.has_value();
@@ -668,12 +669,12 @@ void PreemptingPlan::KeepToBudgets() {
         NoteMovesFor(*gang, served, moves_max);
       }
       if (!is_within) context_.stats->given_up += std::ssize(all);
-      // Whoever waits for this machine and others does without all of them.
+      // A task that waits for this machine and others loses all of them.
       const bool is_one_of_several =
           gang.has_value() || (highest.has_value() && awaited.tasks.empty());
       GiveUp(&awaited);
       must_drop = true;
-      // The others give their share back.
+      // The others give back their share.
       if (is_one_of_several) break;
     }
   }
@@ -719,8 +720,8 @@ bool PreemptingPlan::SpareNeedless(MachineId id, uint32_t highest,
       awaited->tasks,
       [this](const Task* task) { return IsLone(task->class_key); });
   Slack slack = SlackOn(*machine, *awaited);
-  // One that was stopped for somebody more urgent who is not to come any more
-  // may take the room with it of others.
+  // A victim stopped for a more urgent task that is not to come any more may
+  // take others' room with it.
   std::vector<TaskId> left = awaited->victims;
   for (const TaskId victim : awaited->victims) {
     if (GoesWithGang(victim) || Serves(victim)) continue;

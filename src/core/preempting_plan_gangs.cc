@@ -1,5 +1,5 @@
-// What a plan does about gangs that run: they go on with their minimum, or
-// leave as a whole.
+// How a plan treats running gangs: they go on with their minimum, or leave as a
+// whole.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a plan does about rules between tasks: who has to be gone, on whichever
+// How a plan treats rules between tasks: which tasks must be gone, on any
 // machine, before a newcomer may come.
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-// Whether whom it must be near is there without the withdrawn, or comes there,
-// too.
+// True if the tasks it must be near are there without the withdrawn ones, or
+// come there, too.
 bool HasCompany(const ClassKey& key, MachineId machine,
                 std::span<const Task* const> withdrawn,
                 const std::map<ClassKey, int64_t>& beside,
@@ -44,7 +44,7 @@ bool HasCompany(const ClassKey& key, MachineId machine,
 
 void PreemptingPlan::FindEvicted() {
   for (const auto& [id, machine] : context_.state.machines()) {
-    // From one that is gone they may never leave.
+    // Tasks on a departed machine may never leave.
     if (machine->leaving_count == 0 || !machine->IsSound()) continue;
     for (const TaskId one : machine->tasks) {
       const Task* task = context_.state.FindTask(one);
@@ -187,7 +187,7 @@ bool PreemptingPlan::IsAllowedByPeers(const ClassKey& key,
     is_any_apart = true;
     if (!task.is_evicted && std::ranges::count(victims, id) == 0) return false;
   }
-  // The packing has seen to what it may not share with others elsewhere.
+  // The packing has taken care of those it may not share a domain with.
   if (is_any_apart) return true;
   const ClassPeers peers(state, context_.constraints, key);
   return spreads_.Watches(key) ? peers.AllowsBesideSpread(machine)
@@ -268,7 +268,7 @@ bool PreemptingPlan::NominateBeyondSpreads(MachinePatterns* patterns) {
 void PreemptingPlan::FindLeavers() {
   leavers_.clear();
   wide_leavers_.clear();
-  // Then nobody looks further than the machine.
+  // If so, nobody looks further than the machine.
   if (conflicts_.empty() && !packing_.lone.has_value()) return;
   leavers_ = evicted_;
   for (const auto& [id, awaited] : awaited_) {
@@ -289,8 +289,8 @@ void PreemptingPlan::FindLeavers() {
 bool PreemptingPlan::IsAllowedAsAllLeave(const ClassKey& key,
                                          const Machine& machine,
                                          const std::vector<TaskId>& victims) {
-  // Elsewhere it matters who is counted with it for a spread, and who is kept
-  // from its domains.
+  // Elsewhere it matters which tasks are counted with it for a spread, and
+  // which are kept out of its domains.
   std::vector<const Task*> leavers = IsLone(key) ? leavers_ : wide_leavers_;
   std::erase_if(leavers,
                 [&](const Task* task) { return task->machine == machine.id; });

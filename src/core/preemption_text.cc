@@ -21,8 +21,8 @@
 namespace sluice {
 namespace {
 
-// What the task may displace.  One that is nominated has its room on another
-// machine, as if it had none.
+// What the task may displace.  A nominated task has its room on another
+// machine, so it counts as having none.
 class Displacing {
  public:
   Displacing(const Task& task, const ClusterState& state,
@@ -66,8 +66,7 @@ class Displacing {
     return "; no machine would have room for it without what is less urgent";
   }
 
-  // Who could be stopped in place of `victim`, of which the task takes the
-  // room.
+  // Who could be stopped instead of `victim`, whose room the task takes.
   std::string AlternativeText(const Task& victim) {
     AskAllBut(victim.machine);
     const std::string name = ShownText(task_.name);
@@ -110,8 +109,8 @@ class Displacing {
 
   // What has to be stopped on a machine.
   struct Price {
-    // Of what is stopped, the most urgent first: less is stopped of the first
-    // in which two of these differ.
+    // Priorities of what is stopped, descending.  The price with the lower
+    // entry at the first difference is lower.
     std::vector<uint32_t> priorities = {};
     int64_t cost = 0;
     const Machine* machine = nullptr;
@@ -122,7 +121,7 @@ class Displacing {
     }
   };
 
-  // What tasks no longer take once they are gone.
+  // What tasks free once they are gone.
   struct Gone {
     Resources requests;
     std::vector<HostPort> ports;
@@ -135,7 +134,7 @@ class Displacing {
   };
 
   void Ask(const Machine& machine) {
-    // A round does not tell what an end would make room for there.
+    // A round does not know what room the end of a task would leave there.
     if (!machine.used.FitsIn(machine.Offered())) {
       ++overfull_machines_;
       return;
@@ -146,7 +145,7 @@ class Displacing {
     std::vector<const Task*> stoppable;
     std::map<size_t, int64_t> taken;  // Of budgets.
     std::set<size_t> protecting;
-    // Not all that leaves makes room for whoever waits.
+    // Some of the room of leavers is reserved for others.
     if (machine.KeepsRoom()) {
       all.requests -= machine.awaited;
       unprotected.requests -= machine.awaited;
@@ -195,8 +194,8 @@ class Displacing {
     budgets_.merge(protecting);
   }
 
-  // Whoever can stay does, the most urgent first, and of these those that cost
-  // the most.  `gone`: of all of them, and of what leaves anyway.
+  // Lets each task stay that can, the most urgent first, then those that cost
+  // the most.  `gone`: the room of all of them, and of what leaves anyway.
   Price PriceOf(const Machine& machine, std::vector<const Task*> stoppable,
                 Resources gone) const {
     const ClassKey& key = task_.class_key;
@@ -223,7 +222,7 @@ class Displacing {
     const size_t count = cheapest_.priorities.size();
     const std::string where =
         StrCat(" on ", ShownText(cheapest_.machine->name));
-    // What leaves already suffices.
+    // The tasks that leave already suffice.
     if (count == 0) {
       return StrCat(":", where, " those suffice that were told to leave");
     }
@@ -240,7 +239,7 @@ class Displacing {
     return constraints_.Allows(key, after) && IsAllowedByPeers(machine);
   }
 
-  // Whom it could displace does not keep it away.
+  // Tasks that it could displace do not keep it away.
   bool IsAllowedByPeers(const Machine& machine) const {
     const ClassKey& key = task_.class_key;
     if (peers_.Allows(machine)) return true;
@@ -276,17 +275,17 @@ class Displacing {
   const ClassPeers peers_;
   Disruptions disruptions_;
   bool is_any_less_urgent_ = false;
-  // That would have room, within budgets and otherwise.
+  // Machines that would have room, within budgets and otherwise.
   int64_t machines_ = 0;
   Price cheapest_;  // Of these.
   int64_t protected_machines_ = 0;
-  int64_t gang_machines_ = 0;  // That need a task of a gang to leave.
+  int64_t gang_machines_ = 0;  // A task of a gang must leave there.
   int64_t overfull_machines_ = 0;
   std::set<size_t> budgets_;  // Those that forbid that.
 };
 
-// Where the task was told to go on, while room is kept there for its successor
-// to come; null where nowhere.
+// Where the task was told to move, while room is reserved there for its
+// successor; null if nowhere.
 const Machine* TargetOf(const Task& task, const ClusterState& state) {
   for (const auto& [sequence, one] : state.nominations().successions().all()) {
     if (one.predecessor == task.id && one.machine.has_value() &&
@@ -297,7 +296,7 @@ const Machine* TargetOf(const Task& task, const ClusterState& state) {
   return nullptr;
 }
 
-// Why its stop costs more than others do.
+// Why its stop costs more than that of others.
 std::string OwnCostText(const Task& task) {
   std::string text;
   if (task.preemption_cost > 0) {
@@ -315,7 +314,7 @@ std::string Quoted(const Machine& machine) {
   return StrCat("'", ShownText(machine.name), "'");
 }
 
-// The most urgent that is nominated on the machine; null where nobody is.
+// The most urgent task nominated on the machine; null if there is none.
 const Task* MostUrgentOn(MachineId machine, const ClusterState& state) {
   const Task* highest = nullptr;
   for (const TaskId id : state.FindMachine(machine)->nominated) {
@@ -328,8 +327,8 @@ const Task* MostUrgentOn(MachineId machine, const ClusterState& state) {
   return highest;
 }
 
-// For whom on its machine it makes room: where it is stopped, somebody more
-// urgent.  Null where nobody is.
+// For whom on its machine it makes room: for a stopped task, a more urgent one.
+// Null if there is none.
 const Task* StoppedFor(const Task& task, const ClusterState& state) {
   const Task* highest = MostUrgentOn(task.machine, state);
   const bool may_be = highest != nullptr &&
@@ -338,9 +337,9 @@ const Task* StoppedFor(const Task& task, const ClusterState& state) {
   return may_be ? highest : nullptr;
 }
 
-// The most urgent nominated task that the task keeps from its machine, or that
-// keeps it away from there, by a rule about a domain of both machines; and the
-// key of that domain.
+// The most urgent nominated task that this task keeps from its machine, or that
+// keeps this one away from there, by a rule about a domain of both machines;
+// and the key of that domain.
 std::pair<const Task*, std::string> KeptOutBy(const Task& task,
                                               const ClusterState& state) {
   std::pair<const Task*, std::string> highest = {nullptr, ""};
@@ -364,8 +363,8 @@ std::pair<const Task*, std::string> KeptOutBy(const Task& task,
 }
 
 // Why the nominated task may not come to its machine as long as the other one
-// runs elsewhere, by a rule of its own that is not about who stays away; empty
-// where it may.
+// runs elsewhere, by a rule of its own other than anti-affinity; empty if it
+// may.
 std::string CountedText(const Task& nominated, MachineId there,
                         const Task& task, const ClusterState& state) {
   const PeerTerms& terms = state.peers().TermsOf(*nominated.class_key.rules);
@@ -390,8 +389,9 @@ std::string CountedText(const Task& nominated, MachineId there,
   return "";
 }
 
-// " to let web-1 of priority 9 onto machine 'm', as ...", the most urgent that
-// waits for the task to leave another machine; empty where there is none.
+// " to let web-1 of priority 9 onto machine 'm', as ...", for the most urgent
+// task that waits for this one to leave another machine; empty if there is
+// none.
 std::string CountedForText(const Task& task, const ClusterState& state) {
   const Task* highest = nullptr;
   std::string text;
@@ -410,8 +410,8 @@ std::string CountedForText(const Task& task, const ClusterState& state) {
   return text;
 }
 
-// Those that were told to move to the machine, where room is kept for their
-// successors, the first one first.  They may have ended by now.
+// The tasks that were told to move to the machine, where room is reserved for
+// their successors, in that order.  They may have ended by now.
 std::vector<const Task*> MovingTo(MachineId machine,
                                   const ClusterState& state) {
   std::vector<const Task*> moving;
@@ -425,8 +425,8 @@ std::vector<const Task*> MovingTo(MachineId machine,
   return moving;
 }
 
-// For whom that is more urgent than `priority` a chain of moves makes room that
-// begins with one from this machine; null where for nobody.
+// The task more urgent than `priority` for which a chain of moves that begins
+// with one from this machine makes room; null if there is none.
 const Task* EndOfChain(MachineId machine, uint32_t priority,
                        const ClusterState& state, std::set<MachineId>* seen) {
   if (!seen->insert(machine).second) return nullptr;
@@ -448,7 +448,7 @@ std::string ForText(const Task& task) {
 }
 
 // " to make room for web-1 of priority 1000", or for one that moves there to
-// make room elsewhere; empty where for nobody.
+// make room elsewhere; empty if for none.
 std::string StoppedForText(const Task& task, const ClusterState& state) {
   if (const Task* highest = StoppedFor(task, state)) {
     const size_t count = state.FindMachine(task.machine)->nominated.size();
@@ -476,8 +476,8 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
                 ", which moves here", end == nullptr ? "" : ForText(*end));
 }
 
-// Of the gang of a task that was told to leave, one on another machine that
-// makes room there; null where there is none.
+// A task of the same gang on another machine that makes room there; null if
+// there is none.
 const Task* MateWhoMakesRoom(const Task& task, const ClusterState& state) {
   if (!task.class_key.gang.has_value()) return nullptr;
   for (const auto& [id, other] : state.tasks()) {

@@ -10,14 +10,14 @@
 namespace sluice {
 namespace {
 
-// After so many commands that came meanwhile no more are let in.
+// After this many restarts no more commands are let in.
 constexpr int kRestartsMax = 3;
 
-// What a pass costs grows with the square of its shapes, unless each has many
-// tasks: so many are tried together whatever they are.
+// The cost of a pass grows with the square of its shapes, unless each has many
+// tasks.  Up to this many shapes are tried together in any case.
 constexpr size_t kShapesMax = 64;
 constexpr size_t kPrioritiesPerShapeMin = 2;
-// After so many priorities one looks whether it is worth it to go on.
+// After this many priorities it is checked whether going on is worthwhile.
 constexpr size_t kLookAhead = 1024;
 
 }  // namespace

@@ -38,7 +38,7 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
   if (packing.now <= packing.least || packing.problem.groups.empty()) {
     return plan;
   }
-  // As the round does it.
+  // As the round does.
   PackingEffort effort = {.work_max = context.improve_budget};
   effort.is_thorough = packing.MayStop();
   const PackingSolution solution = Pack(packing.problem, effort);

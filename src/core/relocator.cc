@@ -4,8 +4,8 @@ namespace sluice {
 
 bool Relocator::Move(size_t index, absl::FunctionRef<void(Choice*)> choose) {
   const Placement one = placements_[index];
-  // The others see no difference before it moves; and what stays keeps its
-  // turn among the deltas.
+  // Other tasks see no difference before it moves.  And if it stays, it keeps
+  // its place among the deltas.
   const bool has_peers = one.task->class_key.DependsOnPeers();
   if (has_peers) placements_.Withdraw(index);
   const Seeker seeker = suitability_.SeekerOf(one);

@@ -18,8 +18,7 @@ std::string MachineName(const Task& running, const ClusterState& state) {
   return ShownText(state.FindMachine(running.machine)->name);
 }
 
-// What keeps the task from the place of the former one; empty where nothing
-// does.
+// What keeps the task from the place of the former one; empty if nothing does.
 std::string ObstacleText(const Task& task, const Task& former,
                          const ClusterState& state,
                          const ConstraintSet& constraints) {

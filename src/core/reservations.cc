@@ -22,7 +22,7 @@ bool MayHaveOne(const ClassKey& key) {
          std::ranges::none_of(rules.spread, &SpreadConstraint::is_required);
 }
 
-// Whether as many of the gang wait as have to start together.
+// True if as many of the gang wait as must start together.
 bool MayStart(JobId gang, const ClusterState& state) {
   const Job& job = *state.FindJob(gang);
   return job.HasStarted() || job.gang.minimum == Gang::kAllTasks ||
@@ -40,7 +40,7 @@ std::optional<int64_t> Reservations::MissingOn(const Machine& machine,
       !constraints_.AllowsAspect(MachineAspect::kTaints, key, machine)) {
     return std::nullopt;
   }
-  // Nothing is reclaimed of who has left.
+  // Departed tasks leave nothing to reclaim.
   Resources left = machine.allocatable;
   for (const auto& [name, request] : machine.foreign_pods) left -= request;
   if (!key.request.FitsIn(left)) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<MachineId> Reservations::FindMachine(
     if (!missing.has_value() || (least.has_value() && *missing >= *least)) {
       continue;
     }
-    // Something else than room is in its way, such as a host port.
+    // Something other than room is in its way, such as a host port.
     if (*missing == 0 && !constraints_.Allows(task.class_key, *machine)) {
       continue;
     }
@@ -137,7 +137,7 @@ std::vector<const Task*> Reservations::FindDue(int64_t now_ms) const {
   }
   if (due.empty()) return due;
   if (preempts_) {
-    // A round that stops others for a task has to see that it waits.
+    // A preempting round must see that the task waits.
     uint32_t lowest = std::numeric_limits<uint32_t>::max();
     for (const auto& [id, task] : state_.tasks()) {
       if (task->state != TaskState::kRunning) continue;
@@ -183,8 +183,8 @@ void Reservations::Make(int64_t now_ms) {
         machine.has_value() ? state_.FindMachine(*machine) : nullptr;
     const int64_t missing =
         found == nullptr ? 0 : MissingOn(*found, *task).value_or(0);
-    // Where nothing is missing the next round places it, unless rules about
-    // others are in the way.
+    // If nothing is missing, the next round places it, unless rules about other
+    // tasks are in the way.
     if (missing == 0 || MustYield(*found, *task)) {
       if (found == nullptr) in_vain.insert(task->class_key);
       if (reserved.tried.empty()) reserved_.erase(task->id);

@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-// Whether nobody stands where he does because of the task, but for those that
-// keep away from it.
+// True if no task depends on this one to be where it is.  Tasks that avoid this
+// one do not count.
 bool IsFreeToLeave(const Task& task, const PeerTable& peers) {
   const ClassKey& key = task.class_key;
   if (key.gang.has_value()) return false;
@@ -28,8 +28,8 @@ bool IsFreeToLeave(const Task& task, const PeerTable& peers) {
   });
 }
 
-// Whether a task of the class may be where it is because of one that these
-// selectors mean.
+// True if a task of the class may be where it is because of one that these
+// selectors select.
 bool MayStandFor(const SelectorSet& meant_by, const ClassKey& key,
                  const PeerTable& peers) {
   const PeerTerms& terms = peers.TermsOf(*key.rules);
@@ -46,7 +46,7 @@ bool MayStandFor(const SelectorSet& meant_by, const ClassKey& key,
 // A machine with tasks that the plan leaves there.
 struct Contended {
   std::vector<const Task*> staying;
-  Resources free;  // Without these, and without what the plan places anew.
+  Resources free;  // Without these, and what is placed anew.
   const std::map<ClassKey, int64_t>* planned = nullptr;
 };
 
@@ -76,8 +76,9 @@ Machines FindContended(const RoundPacking& packing,
   return machines;
 }
 
-// Whether a task of the class would fit beside what is planned and at least as
-// urgent, if what stays and is less urgent were gone, and does not beside it.
+// True if a task of the class would fit beside planned tasks of at least its
+// urgency if the staying less urgent tasks were gone, but does not fit beside
+// them.
 bool IsInTheWay(const ClassKey& key, const Contended& contended) {
   Resources free = contended.free;
   if (contended.planned != nullptr) {
@@ -94,8 +95,8 @@ bool IsInTheWay(const ClassKey& key, const Contended& contended) {
   return key.request.FitsIn(free);
 }
 
-// The classes without terms of which tasks wait by the plan, by falling
-// priority.
+// The classes without terms that have tasks waiting under the plan, in
+// descending priority.
 std::vector<ClassKey> FindWaiting(const RoundPacking& packing,
                                   const MachinePatterns& patterns) {
   std::map<ClassKey, int64_t> planned;
@@ -162,8 +163,8 @@ absl::btree_map<TaskId, Cost> FindWhoMayYield(
   const absl::flat_hash_set<TaskId> moved(placed_anew.begin(),
                                           placed_anew.end());
   std::vector<const Task*> yielding;
-  std::set<ClassKey> classes;  // Of these,
-  std::set<ClassKey> others;   // and of those that stay, to be looked at.
+  std::set<ClassKey> classes;  // Of these.
+  std::set<ClassKey> others;   // Of those that stay, to be looked at.
   for (const Placement& one : context->FreshPlacements()) {
     const ClassKey& key = one.task->class_key;
     if (!key.DependsOnPeers() && !key.rules->never_preempts) continue;

@@ -22,10 +22,10 @@ namespace {
 constexpr MakeStage kStages[] = {
     &MakePlaceTogether,
     &MakeCarryOut,
-    // Gangs that run hold what others wait for.
+    // Running gangs hold what others wait for.
     &MakeHealGangs,
     &MakeMeetMinimums,
-    // Nothing that is placed before may be in their way.
+    // Nothing may be placed earlier that is in their way.
     &MakeStartGangs,
     &MakeStartCompanions,
     &MakePlaceAdmitted,
@@ -35,7 +35,7 @@ constexpr MakeStage kStages[] = {
     &MakeSearch,
 };
 
-// Whether there are placements that no client is known to have: their tasks
+// True if there are placements that no client is known to have: their tasks
 // cannot be stopped yet, and their gangs may still be undone.
 bool HasUntold(const ClusterState& state) {
   return std::ranges::any_of(state.outbox(), [](const auto& entry) {
@@ -43,11 +43,11 @@ bool HasUntold(const ClusterState& state) {
   });
 }
 
-// Where nothing was to be decided, so many priorities are told one by one.
+// If nothing was to be decided, up to this many priorities are told one by one.
 constexpr size_t kToldLevelsMax = 12;
 
-// As the round tells them: what is below all levels is one more where anything
-// of it waits.
+// The levels as the round reports them: priorities below all levels form one
+// more if anything of them waits.
 std::vector<RoundLevel> ToldLevels(const std::vector<uint32_t>& lowest,
                                    const LevelCosts& waiting) {
   std::vector<RoundLevel> told;
@@ -59,7 +59,7 @@ std::vector<RoundLevel> ToldLevels(const std::vector<uint32_t>& lowest,
   return told;
 }
 
-// Where each priority of which something waits is a level.
+// Makes a level of each priority with a waiting task.
 LevelCosts SplitByPriority(const RoundContext& context, LevelCosts waiting,
                            std::vector<uint32_t>* lowest) {
   const auto& pending = context.state.pending();
@@ -101,7 +101,8 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
   if (!std::exchange(has_begun_, true)) {
     context_.gangs.WithdrawHalves();
     ReplaceTasks(&context_);
-    // Whoever has taken a place stays there: another was told to leave it.
+    // A task that has taken a place stays there: another one was told to leave
+    // it.
     context_.delta_begin = context_.state.counters().next_delta_sequence;
     ServeNominated(&context_);
     DrainMachines(&context_);
@@ -116,7 +117,8 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
       }
       EndStage();
     }
-    // What was taken back for the plan is placed whatever that takes.
+    // What was taken back for the plan is placed regardless of the work it
+    // takes.
     if (stats->is_cut_short && context_.plan.has_value()) {
       stats->is_cut_short = false;
       has_run_out_ = true;
@@ -177,7 +179,8 @@ void Round::End(RoundStats* stats) {
   stats->is_bound_known &= appraisal.bound.has_value();
   std::vector<uint32_t> lowest;
   if (context_.levels.has_value()) lowest = context_.levels->lowest;
-  // Nothing was to be decided between priorities, whatever waits of each must.
+  // There was nothing to decide between priorities: whatever waits of each must
+  // wait.
   if (lowest.empty() && stats->cost.waiting == stats->bound.waiting) {
     stats->cost.waiting =
         SplitByPriority(context_, stats->cost.waiting, &lowest);
@@ -200,8 +203,7 @@ bool Round::Advance() {
           context_.stats->is_cut_short = true;
           return false;
         }
-        // With nothing to place there is nothing to place better, but for what
-        // runs.
+        // With nothing to place, only running tasks can be placed better.
         if (!has_entered_tier_) {
           if (!context_.must_rebalance ||
               std::exchange(has_rebalanced_, true)) {
@@ -238,7 +240,7 @@ bool Round::Advance() {
         stage_ = MakeArrange(&context_);
         return true;
       case Phase::kArranged:
-        // A victim may stay if whom it made room for is elsewhere now.
+        // A victim may stay if the task it made room for is elsewhere now.
         if (context_.has_arranged)
           SpareNeedless(NewcomersInTheWay::kStay, &context_);
         // Something that waits may fit where another task was.
@@ -265,10 +267,10 @@ bool Round::AdvanceInTiers() {
     }
     while (next_stage_ < std::size(kStages)) {
       const MakeStage make = kStages[next_stage_++];
-      // Others may have been placed because of tasks that were placed before.
+      // Others may have been placed because of earlier placements.
       if (has_started_over_ && make == &MakeSearch) continue;
       if (has_run_out_ && make != &MakeCarryOut) continue;
-      // What is planned for the tiers below has been weighed against this one.
+      // What is planned for the tiers below was weighed against this one.
       if (make == &MakeSearch && context_.plan.has_value() &&
           context_.plan->DecidesOnBelow(tier_->priority)) {
         continue;
@@ -277,8 +279,8 @@ bool Round::AdvanceInTiers() {
       if (stage_ != nullptr) return true;
     }
     if (const uint32_t above = tier_->priority; EnterTierBelow(above)) {
-      // The first tier below the plan could take the room of victims that need
-      // not leave for it any more.
+      // The first tier below the plan could take the room of victims that no
+      // longer need to leave for the plan.
       if (context_.plan.has_value() && context_.plan->PlacesFrom(above) &&
           !context_.plan->PlacesFrom(tier_->priority)) {
         SpareNeedless(NewcomersInTheWay::kStay, &context_);
@@ -294,7 +296,7 @@ bool Round::AdvanceInTiers() {
 
 bool Round::EnterTierBelow(std::optional<uint32_t> priority) {
   const auto& pending = context_.state.pending();
-  // Descending priorities: of those below the first class comes first.
+  // Priorities descend: the first class comes first among those below.
   auto it = pending.begin();
   if (priority.has_value()) {
     if (*priority == 0) return false;

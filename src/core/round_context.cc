@@ -130,7 +130,7 @@ std::vector<const Task*> RoundContext::WaitingTasks(const ClassKey& key,
   std::vector<const Task*> waiting;
   const auto it = state.pending().find(key);
   if (it == state.pending().end() || count_max == 0) return waiting;
-  // The oldest first, which says it all where kinds of work do not count.
+  // The oldest first, which is the whole order if kinds of work do not count.
   for (const auto& [sequence, task] : it->second) {
     const bool is_enough = waiting.size() == count_max && !prices.HeedKinds();
     if (sequence >= sequence_end || is_enough) break;

@@ -29,17 +29,17 @@
 namespace sluice {
 namespace {
 
-// Of kinds or groups of machines and classes: so many take some 50 ms.
+// Pairs of kinds or groups of machines and classes: this many take some 50 ms.
 constexpr size_t kPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
 // packed better without these: the relaxation takes 100 ms then.
 constexpr size_t kClassesWithTermsMax = 45;
 constexpr size_t kMachinesOfTermsMax = 400;
-// Each makes a relaxation larger.  What is less urgent is placed afterwards,
-// tier by tier.
+// Each level makes a relaxation larger.  Less urgent tasks are placed
+// afterwards, tier by tier.
 constexpr size_t kLevelsMax = 12;
 
-// What all tasks would be charged, each where that is least.
+// What all tasks would be charged, each on its cheapest machines.
 int64_t LeastCostOf(const PackingProblem& problem) {
   int64_t cost = 0;
   for (size_t c = 0; c < problem.classes.size(); ++c) {
@@ -84,7 +84,7 @@ class Describer {
     }
   }
 
-  // Takes what was placed for free again, and its tasks for ones to place.
+  // Counts placements as free again, and their tasks as ones to place.
   void FreePlaced() {
     for (auto& [one, of_class] : placements_) {
       const ClassKey& key = one.task->class_key;
@@ -137,13 +137,13 @@ class Describer {
     return std::move(packing_);
   }
 
-  // Whether terms between tasks make the problem too large to pack with care.
+  // True if terms between tasks make the problem too large to pack with care.
   bool is_overtaxed() const { return is_overtaxed_; }
 
  private:
   using Kind = Eligibility::Kind;
   struct Steps {
-    std::map<Cost, int64_t> counts;  // How many cost that to leave waiting.
+    std::map<Cost, int64_t> counts;  // How many have this waiting cost.
     bool has_waiting = false;
     bool is_any_placed = false;
     size_t task_class = 0;  // Its index, once that is known.
@@ -162,7 +162,7 @@ class Describer {
            context_.MovesLeft().in_round > 0;
   }
 
-  // Then what runs may cost less than it does, whatever waits.
+  // If true, running tasks may cost less than they do, whatever waits.
   bool MustRebalance() const { return context_.must_rebalance && MayMove(); }
 
   bool TakesPart(const Machine& machine) const {
@@ -170,7 +170,8 @@ class Describer {
            (part_ == nullptr || part_->contains(machine.id));
   }
 
-  // What may be stopped for the most urgent task that waits, or may move.
+  // Tasks that may be stopped for the most urgent waiting task, or that may
+  // move.
   void FindRunning() {
     const uint32_t highest =
         waiting_.empty() || packing_.is_part ? 0 : waiting_.rbegin()->first;
@@ -197,14 +198,14 @@ class Describer {
     context_.stats->exhausted_budgets = left_alone.budgets;
   }
 
-  // What the machine has free once all is gone that may go.
+  // What the machine has free once all that may go are gone.
   Resources FreeOn(const Machine& machine) const {
     Resources free = machine.Free();
     const auto freed = freed_.find(machine.id);
     if (freed != freed_.end()) free += freed->second.request;
     const Resources* room = packing_.running.FindRoomOn(machine.id);
     if (room == nullptr) return free;
-    // What is reclaimed goes with the tasks that it is reclaimed from.
+    // Reclaimed room goes with the tasks that it is reclaimed from.
     if (machine.is_measured) {
       Resources reclaimed = machine.reclaimed;
       reclaimed.MaxWith({});
@@ -224,13 +225,13 @@ class Describer {
     return is_included;
   }
 
-  // Until there are levels everything is.
+  // Everything is, until there are levels.
   bool IsDecidedOn(const ClassKey& key) const {
     return !levels_.has_value() || levels_->LevelOf(key.priority).has_value();
   }
 
   Steps& StepsOf(const ClassKey& key) {
-    // Tasks of a class come together.
+    // Tasks of a class come in sequence.
     if (last_ != steps_.end() && last_->first == key) return last_->second;
     last_ = steps_.try_emplace(key).first;
     return last_->second;
@@ -246,17 +247,17 @@ class Describer {
     is_any_misplaced_ |= cost.is_any_misplaced();
   }
 
-  // Whether nothing that waits could be placed, as far as that is known, and
-  // all that is placed is where it likes best: nearly always, and found out
-  // without a look at each machine for each class.
+  // True if no waiting task could be placed, as far as is known, and every
+  // placed one is where it likes best.  That is so nearly always, and is found
+  // out without looking at each machine for each class.
   bool IsAsGoodAsCanBe() const {
     return !is_any_misplaced_ &&
            packing_.now.waiting <= packing_.least.waiting &&
            packing_.now.placed <= packing_.least.placed;
   }
 
-  // Those that no kind of machines that they may use has so much free for, be
-  // it on several machines.
+  // Drops classes for which no kind of machines that they may use has enough
+  // free in total, even over several machines.
   void DropClassesWithoutKind() {
     std::vector<Resources> most(
         static_cast<size_t>(eligibility_->kind_count()));
@@ -283,7 +284,7 @@ class Describer {
     packing_.least.waiting = packing_.misfits;
   }
 
-  // Of its classes, as a packing tells them apart: whatever their gangs.
+  // Counts its classes as a packing tells them apart: regardless of gangs.
   size_t CountShapes() const {
     std::set<std::tuple<Resources, const PlacementRules*, const SelectorSet*>>
         shapes;
@@ -326,7 +327,7 @@ class Describer {
   }
 
   void FindDimensions() {
-    // What nobody asks for who is to be placed, or may be, binds nobody.
+    // A resource that no task to be placed asks for limits nobody.
     Resources most;
     for (const auto& [key, steps] : steps_) most.MaxWith(key.request);
     for (const RunningTasks::Class& running : packing_.running.classes()) {
@@ -356,8 +357,8 @@ class Describer {
     AddRunning();
   }
 
-  // As classes after the others; how many there are follows once it is known
-  // which machines take part.
+  // Adds running tasks as classes after the others; their counts follow once it
+  // is known which machines take part.
   void AddRunning() {
     std::vector<ClassKey> keys;
     for (const RunningTasks::Class& running : packing_.running.classes()) {
@@ -387,7 +388,7 @@ class Describer {
 
   // What each kind of machines costs each class; equal kinds share a row.
   void FindRows() {
-    // What runs and may not move is charged nothing.
+    // Running tasks that may not move are charged nothing.
     std::vector<const PlacementRules*> rules;
     for (const ClassKey& key : packing_.classes) rules.push_back(key.rules);
     for (const RunningTasks::Class& running : packing_.running.classes()) {
@@ -418,7 +419,7 @@ class Describer {
   }
 
   void FindGroups() {
-    // By what is free, row and caps.
+    // By free room, row and caps.
     absl::flat_hash_map<
         std::tuple<std::vector<int64_t>, size_t, std::vector<size_t>>, size_t>
         group_of;
@@ -475,7 +476,7 @@ class Describer {
     }
   }
 
-  // The row without the classes that what runs on the machine keeps away.
+  // The row without the classes that running tasks on the machine keep away.
   size_t RowBesideLoad(const Machine& machine, size_t row,
                        const std::vector<HostPort>& freed_ports) {
     std::vector<int64_t> costs = packing_.problem.costs[row];
@@ -507,7 +508,7 @@ class Describer {
     return true;
   }
 
-  // Whether some of the class run there that may have to leave for somebody on
+  // True if running tasks of the class there may have to leave for a task on
   // another machine.
   bool HasForOthers(size_t c, const PackingGroup& group) const {
     const RunningTasks::Class& running =
@@ -516,16 +517,16 @@ class Describer {
            packing_.problem.RunningOn(c, group.kind) > 0;
   }
 
-  // Classes that fit nowhere wait whatever is done, and groups that no class
-  // fits are of no use.
+  // Classes that fit nowhere wait in any case, and groups that no class fits
+  // are of no use.
   void DropMisfits() {
     PackingProblem& problem = packing_.problem;
     std::vector<bool> fits(problem.classes.size(), false);
     size_t groups = 0;
     for (size_t g = 0; g < problem.groups.size(); ++g) {
       bool is_of_use = false;
-      // What runs is of no use by itself, unless it may move, or leave for
-      // somebody elsewhere.
+      // Running tasks are of no use by themselves, unless they may move, or
+      // leave for a task elsewhere.
       for (size_t c = 0; c < problem.classes.size(); ++c) {
         const bool counts = c < packing_.classes.size() ||
                             problem.classes[c].MayMove() ||
@@ -553,8 +554,8 @@ class Describer {
     KeepClasses(fits);
   }
 
-  // Those that run on the machines that are left.  None costs less to stop than
-  // waiting does: the prices of the relaxation are whole numbers.
+  // Counts the tasks that run on the remaining machines.  No stop costs less
+  // than waiting does: the prices of the relaxation are whole numbers.
   void CountRunning(std::vector<bool>* fits) {
     PackingProblem& problem = packing_.problem;
     for (size_t i = 0; i < packing_.running_classes.size(); ++i) {
@@ -600,7 +601,8 @@ class Describer {
     return stop_levels_.Shifted(*level);
   }
 
-  // Those that fit, of the levels that are decided on; and each gets its level.
+  // Keeps classes that fit, of the levels that are decided on, and sets the
+  // level of each.
   void KeepClasses(const std::vector<bool>& fits) {
     PackingProblem& problem = packing_.problem;
     const size_t key_count = packing_.classes.size();
@@ -628,7 +630,7 @@ class Describer {
     sluice::KeepClasses(index_now_, &problem);
   }
 
-  // What fits nowhere says nothing about what is to be decided.
+  // Tasks that fit nowhere do not affect what is to be decided.
   PackingLevels FindLevels(const std::vector<bool>& fits) const {
     std::map<uint32_t, bool, std::greater<>> waits;  // By priority.
     for (const auto& [key, steps] : steps_) {
@@ -658,7 +660,7 @@ class Describer {
     packing_.least.waiting = packing_.misfits;
   }
 
-  // Of what is decided on, by level.
+  // The costs of what is decided on, by level.
   void FindCosts() {
     packing_.now = {};
     SplitByLevel();
@@ -670,11 +672,11 @@ class Describer {
     packing_.least.placed = LeastCostOf(packing_.problem);
   }
 
-  // What is placed, what runs, and whoever waits for room that is kept.
+  // Adds placements, running tasks, and tasks with reserved room.
   void AddFormer() {
     FormerPlacements former(packing_);
     for (const auto& [one, steps] : placements_) {
-      // A misfit is where it may not be any more.
+      // A misfit is on a machine that no longer allows it.
       const std::optional<size_t> task_class = index_now_[steps->task_class];
       if (task_class.has_value()) former.Add(one.machine, *task_class);
     }
@@ -688,7 +690,7 @@ class Describer {
       if (task == nullptr || !task->IsSchedulable()) continue;
       const ClassKey& key = task->class_key;
       const auto steps = steps_.find(key);
-      // Others may have to do with those that are not free.
+      // Others may depend on those that are not free.
       if (steps == steps_.end() || !peers_.IsFree(key)) continue;
       const std::optional<size_t> c = index_now_[steps->second.task_class];
       if (c.has_value()) former.AddIfThereIsRoom(machine, *c);
@@ -698,7 +700,7 @@ class Describer {
 
   const PackingScope scope_;
   const bool heeds_terms_;
-  std::optional<PackingLevels> own_levels_;  // Where nothing is told of them.
+  std::optional<PackingLevels> own_levels_;  // If nothing is told of them.
   std::optional<PackingLevels>& levels_;
   RoundContext& context_;
   const ClusterState& state_;
@@ -707,31 +709,32 @@ class Describer {
   Participants participants_;
   PackingPeers& peers_;
   const KnownPlan& known_;
-  const PackingPart* const part_;  // Null where all machines take part.
+  const PackingPart* const part_;  // Null if all machines take part.
   RoundPacking packing_;
   PackingRows rows_{&packing_.problem};
   std::vector<std::pair<Placement, const Steps*>> placements_;
   StopLevels stop_levels_;
-  // By priority, what it costs that tasks wait, and that some fit nowhere.
+  // The waiting cost of tasks, and of those of them that fit nowhere, by
+  // priority.
   std::map<uint32_t, Cost> waiting_;
   std::map<uint32_t, Cost> misfits_;
-  // Of each class, without the misfits.
+  // The classes without the misfits.
   std::vector<std::optional<size_t>> index_now_;
   std::map<ClassKey, Steps> steps_;
   std::map<ClassKey, Steps>::iterator last_ = steps_.end();
   absl::flat_hash_map<MachineId, Freed> freed_;
   std::vector<ResourceIndex> dimensions_;
-  size_t shared_ports_ = 0;          // The dimensions after these.
+  size_t shared_ports_ = 0;          // Index of the first dimension of ports.
   std::vector<bool> asks_for_more_;  // By class.
   bool asks_for_more_at_all_ = false;
   std::vector<size_t> row_of_kind_;
-  // Where it may not be by now, or not on any.
+  // On a machine that no longer allows it, or that no machine allows.
   bool is_any_misplaced_ = false;
   bool is_overtaxed_ = false;
 };
 
-// Of the tasks that wait and that some machine would have room for if nothing
-// ran there, the highest priority; 0 where there are none.
+// The highest priority of the waiting tasks that some machine would have room
+// for if nothing ran there; 0 if there are none.
 uint32_t HighestWaiting(RoundContext* context) {
   const ClusterState& state = context->state;
   for (const auto& [key, tasks] : state.pending()) {
@@ -762,8 +765,8 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
       return !part->contains(one.machine);
     });
   }
-  // For a bound they may be anywhere; else they stay where minimums want them,
-  // but not in the way of something more urgent.
+  // For a bound they may be anywhere.  Otherwise they stay where minimums want
+  // them, but not in the way of more urgent tasks.
   if (scope != PackingScope::kAll) {
     std::optional<uint32_t> urgent;
     std::erase_if(placed, [&](const Placement& one) {
@@ -776,7 +779,7 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
   context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
   if (scope != PackingScope::kPreempting && !context->levels.has_value() &&
       context->state.pending().empty()) {
-    // Nearly always all is where it likes best, whatever its rules are.
+    // Nearly always, everything is where it likes best, whatever its rules are.
     CostOfPlaced cost(*context);
     for (const Placement& one : placed) cost.Add(one);
     if (cost.now() <= cost.least() && !cost.is_any_misplaced()) {

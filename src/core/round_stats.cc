@@ -28,7 +28,7 @@ std::optional<double> RoundStats::PlacementGap() const {
 }
 
 std::optional<double> RoundStats::Gap() const {
-  // Nothing is less than any number.
+  // Nullopt compares less than any number.
   return std::max(WaitingGap(0, cost.waiting.size()), PlacementGap());
 }
 

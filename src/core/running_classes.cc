@@ -24,7 +24,7 @@ void AddRunningGangs(const RunningTasks& running, size_t first,
 
 bool AddRunningBudgets(const RunningTasks& running, size_t first, int64_t cost,
                        PackingProblem* problem) {
-  // The last one is of those of which budgets let none be stopped.
+  // The last one is for classes whose budgets allow no stop.
   std::vector<int64_t> allowances = running.allowances();
   const size_t none = allowances.size();
   allowances.push_back(0);

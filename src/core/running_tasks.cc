@@ -21,7 +21,7 @@ bool IsAnyNegative(const Resources& amounts) {
   return false;
 }
 
-// Those that may: by how many they have, or as they come.
+// Machines that may lose tasks: the emptiest first, or in order of ids.
 std::vector<const Machine*> MachinesInOrder(const ClusterState& state,
                                             const PackingPart* part,
                                             bool is_emptiest_first) {
@@ -73,7 +73,7 @@ bool MustAwait(const ClassKey& key, const Machine& machine,
          });
 }
 
-// What a class has in common, in the order of the classes.
+// What the tasks of a class have in common, in the order of the classes.
 struct RunningTasks::Found {
   uint32_t priority = 0;
   Resources request = {};
@@ -87,7 +87,7 @@ struct RunningTasks::Found {
   bool may_be_stopped = false;
   bool is_in_the_way = false;
   bool is_untold = false;
-  // Of those that may move (Movability::ShapeOf).
+  // Set for tasks that may move (Movability::ShapeOf).
   std::optional<size_t> shape = {};
 
   friend std::strong_ordering operator<=>(const Found& a, const Found& b) {
@@ -137,7 +137,8 @@ class RunningTasks::Collector {
     FindStaying();
   }
 
-  // All tasks are fetched before any is looked at: memory is what takes time.
+  // All tasks are fetched before any is looked at, since memory access takes
+  // most of the time.
   void LookAt(std::span<const Machine* const> machines) {
     tasks_.clear();
     for (const Machine* machine : machines) {
@@ -184,8 +185,8 @@ class RunningTasks::Collector {
 
  private:
   struct OfClass {
-    size_t index = 0;           // Once that is known.
-    const Task* any = nullptr;  // Of its tasks.
+    size_t index = 0;           // Once it is known.
+    const Task* any = nullptr;  // One of its tasks.
   };
   using Classes = absl::node_hash_map<Found, OfClass>;
   struct Member {
@@ -193,8 +194,8 @@ class RunningTasks::Collector {
     const OfClass* of_class;
   };
 
-  // Of equals the one goes first that was disturbed the least often, then the
-  // one that was placed last.
+  // Among equals, the one that was disturbed the least often goes first, then
+  // the one that was placed last.
   static std::tuple<int32_t, int64_t, uint64_t> TurnOf(const Task& task) {
     return {-task.disturbances, task.placed_ms, task.sequence};
   }
@@ -209,20 +210,20 @@ class RunningTasks::Collector {
     std::ranges::sort(members_.begin() + static_cast<ptrdiff_t>(first),
                       members_.end(), std::ranges::greater(),
                       [](const Member& one) { return TurnOf(*one.task); });
-    // Not all that leaves makes room for whoever waits.
+    // Some of the room of leavers is reserved for others.
     if (machine.KeepsRoom()) here.room -= machine.awaited;
     to_.index_of_[machine.id] = to_.machines_.size();
     to_.machines_.push_back(std::move(here));
   }
 
-  // Whether the task that takes part alone has to be near such ones.
+  // True if the task that takes part alone must be near such tasks.
   bool IsNeeded(const Task& task) const {
     return peers_.lone() != nullptr && peers_.lone()->Needs(task.class_key);
   }
 
-  // Of those that it has to be near one stays in each domain.  Where none stays
-  // anyway that is one that does not keep it out of there, of these the most
-  // urgent one; which of equals, changes from turn to turn.
+  // One of the tasks it must be near stays in each domain.  If none stays
+  // anyway, it is the most urgent one that does not keep it out; which of
+  // equals varies from turn to turn.
   void FindStaying() {
     const LoneNewcomer* lone = peers_.lone();
     if (lone == nullptr || lone->key().rules->affinity.empty()) return;
@@ -270,9 +271,9 @@ class RunningTasks::Collector {
     staying_.insert(tasks[scope_.cycle % count]->id);
   }
 
-  // Of these that run on the machine those that have to leave before the task
-  // goes there that takes part alone: of those that may the least urgent, then
-  // those that cost the least.
+  // Finds which of these tasks on the machine must leave before the task that
+  // takes part alone goes there: the least urgent that may leave, then the
+  // cheapest.
   void FindInTheWay(const Machine& machine,
                     std::span<const Task* const> tasks) {
     in_the_way_.clear();
@@ -301,20 +302,20 @@ class RunningTasks::Collector {
     }
   }
 
-  // Whether it is of a gang that may be stopped for the task that takes part
-  // alone.
+  // True if it belongs to a gang that may be stopped for the task that takes
+  // part alone.
   bool GoesWithGang(const Task& task) const {
     return task.class_key.gang.has_value() &&
            to_.gangs_.contains(*task.class_key.gang) &&
            task.class_key.priority < peers_.lone()->key().priority;
   }
 
-  // Whether its budgets let it be stopped.
+  // True if its budgets allow it to be stopped.
   bool IsAllowed(const Task& task) {
     return disruptions_.Allowed(disruptions_.BudgetsOf(task)) > 0;
   }
 
-  // Whether it may leave, or does.
+  // Returns true if it may leave, or does.
   bool LookAt(const Task& task, OnMachine* here) {
     const ClassKey& key = task.class_key;
     Found found = {.priority = key.priority,
@@ -363,7 +364,7 @@ class RunningTasks::Collector {
     found->price = untold->second;
   }
 
-  // Whether budgets let it be stopped or moved.  Says so in `found`.
+  // True if budgets allow it to be stopped or moved.  Records that in `found`.
   bool MayLeave(const Task& task, bool may_move, Found* found) {
     found->budgets = disruptions_.BudgetsOf(task);
     const bool is_allowed = disruptions_.Allowed(found->budgets) > 0;
@@ -404,9 +405,9 @@ class RunningTasks::Collector {
   GangVictims gang_victims_;
   Classes classes_;
   std::vector<const Task*> tasks_;       // Of the machines looked at.
-  std::vector<Member> members_;          // By machine, the one that goes first.
+  std::vector<Member> members_;          // By machine; the first to go first.
   std::vector<const Task*> in_the_way_;  // On the machine looked at.
-  // For the task that takes part alone, which has to be near them.
+  // Needed by the task that takes part alone.
   absl::flat_hash_set<TaskId> staying_;
   std::set<size_t> exhausted_;  // Budgets that keep a task out.
   int64_t unit_ = 0;            // Of prices.

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kDeltaBytes = 20;
 constexpr size_t kUnscheduledBytes = 10;
 
-// Whether a client that began anew knows what a delta is about.
+// True if a client that began anew knows what a delta is about.
 bool IsKnown(const Task& task, const Machine& machine) {
   return !task.is_stale && !machine.is_stale;
 }
@@ -223,8 +223,8 @@ ScheduleReply Scheduler::TakeReply(size_t bytes_max) {
     for (size_t i = 0; i < waiting.size() && reply.unscheduled.size() < room;
          ++i, ++it) {
       if (it == waiting.end()) it = waiting.begin();
-      // Those of feeds are told to their feeds, and of what was made here no
-      // client knows before it is placed.
+      // Tasks of feeds are told to their feeds, and no client knows of tasks
+      // made here before they are placed.
       const Task& task = *state_.FindTask(*it);
       if (!task.HasOwnId() && !task.made_from.has_value()) {
         reply.unscheduled.push_back(*it);

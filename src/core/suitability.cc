@@ -28,8 +28,8 @@ Suitability::Suitability(RoundContext* context, MovablePlacements* placements,
   FindWaiting();
 }
 
-// Whom tasks that were placed must be near or are counted with.  What ran
-// before stands where it does because of others.
+// The tasks that placed tasks must be near or are counted with.  Tasks that ran
+// before are where they are because of others.
 void Suitability::FindBinding() {
   if (state_.peers().empty()) return;
   for (auto it = state_.outbox().lower_bound(context_.delta_begin);
@@ -51,7 +51,7 @@ void Suitability::FindBinding() {
   }
 }
 
-// The priorities of what waits and may fit somewhere.
+// The priorities of waiting tasks that may fit somewhere.
 void Suitability::FindWaiting() {
   if (state_.pending().empty()) return;
   std::vector<Resources> most(static_cast<size_t>(eligibility_.kind_count()));
@@ -187,7 +187,7 @@ Cost Suitability::TwiceWishesOf(const Placement& one) {
          ShareOf(seeker, one.task->class_key, one.machine, one.machine);
 }
 
-// What more worth and crowding cost, or less than nothing.
+// What additional worth and crowding cost; may be negative.
 Cost Suitability::CostOf(const ClassPeers& peers,
                          const ClassPeers::Share& share) const {
   const int64_t range = peers.worth_max() - peers.worth_min();

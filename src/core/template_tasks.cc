@@ -50,7 +50,7 @@ int64_t KeepTemplates(const ConstraintSet& constraints, int64_t now_ms,
       const bool is_on = machine != nullptr && machine->is_present;
       if (!is_there || !is_on) templates.End(task);
     }
-    // One that is stale, or makes no sense any more, makes nothing new.
+    // A template that is stale or quarantined makes no new task.
     if (!is_there || made_from->is_stale ||
         !made_from->quarantine_reason.empty()) {
       continue;

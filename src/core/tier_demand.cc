@@ -11,16 +11,16 @@
 namespace sluice {
 namespace {
 
-// In a band the largest class is at most this many times the smallest: the
-// narrower, the better a band's mean request stands for all of it, and the
+// In a band, the largest class is at most this many times the smallest.  The
+// narrower the band, the better its mean request represents all of it, but the
 // more passes a round takes.
 constexpr int64_t kBandRatioNumerator = 15;
 constexpr int64_t kBandRatioDenominator = 10;
 
-// Of a pass, by estimate: those of one take some 10 ms to draw.
+// Per pass, by estimate: a pass of this size takes some 10 ms to draw.
 constexpr int64_t kArcsMax = 50000;
 
-// After so many commands that came meanwhile no more are let in.
+// After this many restarts no more commands are let in.
 constexpr int kRestartsMax = 3;
 
 constexpr int64_t kSizeUnits = int64_t{1} << 40;
@@ -52,7 +52,7 @@ bool DemandSearch::Continue() {
     last_ = it->first;
     if (!context_.gangs.IsClosed(*last_)) LookAt(*last_, groups);
   }
-  // A machine that takes nothing says nothing about what is scarce.
+  // A machine that takes nothing does not show what is scarce.
   Resources cluster;
   for (OfKind& kind : kinds_) {
     kind.order.resize(kind.taking);

@@ -24,8 +24,8 @@
 namespace sluice {
 namespace {
 
-// At machines, tasks and classes.  Classes beyond that are taken for ones that
-// find a place: each round others, since each begins with another class.
+// At machines, tasks and classes.  Beyond that, classes are assumed to find a
+// place: different ones each round, since each round begins with another class.
 constexpr int64_t kLooksMax = 500'000;
 
 class Choice {
@@ -45,7 +45,7 @@ class Choice {
     bool needs_rest = false;
     for (const ClassKey* key : lone) {
       all.push_back({.is_any = true, .key = *key, .gang = {}});
-      // What is heeded may come to more in a packing of all.
+      // A packing of all may place more of a heeded class.
       const bool are_several = state_.pending().at(*key).size() > 1;
       needs_rest = needs_rest || (peers_.IsHeeded(*key) && are_several) ||
                    (are_others && !key->rules->affinity.empty());
@@ -105,7 +105,7 @@ class Choice {
         found.needs_turn || !peers_.IsHeeded(key) || IsKeptOutByOthers(key);
   }
 
-  // One of its tasks is as good as none.
+  // True if one of its tasks alone is of no use.
   bool MustStartAsAWhole(const ClassKey& key) const {
     if (!key.gang.has_value()) return false;
     return gangs_.IsHealing(key) ||
@@ -113,15 +113,15 @@ class Choice {
             gangs_.MinimumFor(key) > 1);
   }
 
-  // Whether some that may be stopped for it keep the class from a domain, and a
-  // packing heeds that in its gang's turn alone.
+  // True if tasks that may be stopped for it keep the class out of a domain,
+  // and a packing heeds that only in its gang's turn.
   bool IsKeptOutByOthers(const ClassKey& key) {
     return key.rules->affinity.empty() && HasWideRules(key) &&
            !peers_.HeedsWhatRuns(key) &&
            !FindWideLeavers(key, /*count_max=*/1).empty();
   }
 
-  // Whether rules about several machines keep it away from wherever there is
+  // True if rules about several machines keep it away from wherever there is
   // room for it, and stops help.
   bool IsStuck(const ClassKey& key) {
     if (!HasWideRules(key) || peers_.HeedsWhatRuns(key) || IsInTheWay(key)) {
@@ -141,8 +141,8 @@ class Choice {
       looks_left_ -= 1 + std::ssize(machine->tasks);
       if (looks_left_ < 0) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
-      // To a packing those stay that a spread counts, and one of those that it
-      // must be near.
+      // A packing assumes that tasks counted by a spread stay, and one of those
+      // that it must be near.
       if ((key.rules->affinity.empty() ||
            key.request.FitsIn(
                RoomWithout(*machine, WithoutCompany(lone, leavers)))) &&
@@ -159,7 +159,7 @@ class Choice {
     return is_stuck || MayBeLetIn(lone, with_room);
   }
 
-  // Of the leavers all but the smallest of those that it must be near.
+  // The leavers without the smallest of those that it must be near.
   static std::vector<const Task*> WithoutCompany(
       const LoneNewcomer& lone, std::vector<const Task*> leavers) {
     auto company = leavers.end();
@@ -174,7 +174,7 @@ class Choice {
     return leavers;
   }
 
-  // Whether one of the machines lets it in as others leave on other machines.
+  // True if one of the machines lets it in once others leave on other machines.
   bool MayBeLetIn(const LoneNewcomer& lone,
                   const std::vector<const Machine*>& machines) {
     const std::vector<const Task*> all =
@@ -183,7 +183,8 @@ class Choice {
     return std::ranges::any_of(machines, [&](const Machine* machine) {
       looks_left_ -= std::ssize(all);
       if (looks_left_ < 0) return false;
-      // Those that keep apart from it on their machines alone may stay there.
+      // Tasks that keep apart from it only on their own machines may stay
+      // there.
       std::vector<const Task*> leavers = all;
       std::erase_if(leavers, [&](const Task* task) {
         return task->machine != machine->id &&
@@ -196,8 +197,8 @@ class Choice {
     });
   }
 
-  // Those that may be stopped for it, or leave, and keep it from a domain of
-  // several machines; no more than are asked for.
+  // Tasks that may be stopped for it, or leave, and that keep it from a domain
+  // of several machines; at most `count_max`.
   std::vector<const Task*> FindWideLeavers(const ClassKey& key,
                                            size_t count_max) {
     std::vector<const Task*> leavers;
@@ -232,8 +233,7 @@ class Choice {
            });
   }
 
-  // Whether others that are more urgent, or gangs, would have to stay out for
-  // it.
+  // True if more urgent classes, or gangs, would have to stay out for it.
   bool IsInTheWay(const ClassKey& key) {
     const std::vector<uint32_t> selectors = peers_.CountedFor(key);
     if (selectors.empty()) return false;
@@ -255,7 +255,7 @@ class Choice {
            constraints_.AllowsAspect(MachineAspect::kTaints, key, machine);
   }
 
-  // Those that leave the machine, or may be stopped for it.
+  // Tasks that leave the machine, or may be stopped for it.
   std::vector<const Task*> FindLeavers(const ClassKey& key,
                                        const Machine& machine) {
     std::vector<const Task*> leavers;
@@ -268,7 +268,7 @@ class Choice {
     return leavers;
   }
 
-  // A task of a gang leaves with all of it, or as far as its gang goes on.
+  // A task of a gang leaves with all of it, or as long as its gang can go on.
   bool MayLeaveFor(uint32_t priority, const Task& task) {
     if (!task.class_key.gang.has_value()) {
       return MayBeStopped(task, priority, state_) && MayBeDisrupted(task);
@@ -285,7 +285,7 @@ class Choice {
     return it->second.contains(*task.class_key.gang);
   }
 
-  // Gangs that go on with none of their tasks less, where budgets spare some.
+  // Drops gangs that can spare no task, if budgets protect some of theirs.
   void DropSparedInPart(GangVictims* gangs) {
     if (!disruptions_.has_value()) return;
     absl::erase_if(*gangs, [this](const auto& entry) {
@@ -298,7 +298,7 @@ class Choice {
     });
   }
 
-  // Those of whom leavers were found for it.
+  // The gangs for which leavers were found.
   const GangVictims& GangsOf(const ClassKey& key) const {
     const auto it = gang_victims_.find(key.priority);
     return it == gang_victims_.end() ? no_gangs_ : it->second;
@@ -310,7 +310,7 @@ class Choice {
     return disruptions_->Allowed(disruptions_->BudgetsOf(task)) > 0;
   }
 
-  // Of the leavers, the largest that budgets let be stopped together.
+  // The room of the largest leavers that budgets allow to be stopped together.
   Resources RoomWithout(const Machine& machine,
                         std::vector<const Task*> leavers) {
     Resources room = machine.Free();
@@ -328,8 +328,8 @@ class Choice {
     return room;
   }
 
-  // Those that a packing knows as apart from it, and by nothing else in its
-  // way.
+  // Those that a packing knows to be apart from it, and that are in its way by
+  // nothing else.
   std::vector<const Task*> KnownApart(const ClassKey& key,
                                       const std::vector<const Task*>& leavers) {
     std::vector<const Task*> apart;
@@ -357,7 +357,7 @@ class Choice {
   PackingPeers& peers_;
   std::optional<Disruptions> disruptions_;
   std::map<JobId, FoundGang> found_gangs_;
-  // By the priority of who comes.
+  // By the newcomer's priority.
   std::map<uint32_t, GangVictims> gang_victims_;
   const GangVictims no_gangs_ = {};
   int64_t looks_left_ = kLooksMax;

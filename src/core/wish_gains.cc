@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// What a task with these terms is worth, by this one, to those that it means.
+// What a task with these terms is worth, by this term, to the tasks that it
+// selects.
 int64_t GivenBy(const PeerTerms& terms, const CountedTerm& term) {
   int64_t given = 0;
   for (const auto& [of, weight] : terms.given) {
@@ -65,7 +66,7 @@ int64_t WishGains::Move(const Task& task, MachineId to) {
     peers.Note(*step.key, step.from, -1);
     peers.Note(*step.key, *step.to, 1);
   }
-  // Itself it does not count.
+  // It does not count itself.
   steps_.push_back({&key, task.machine, std::nullopt});
   const int64_t before = WorthOn(task.machine, key, steps_);
   const int64_t after = WorthOn(to, key, steps_);

@@ -12,11 +12,11 @@
 namespace sluice {
 namespace {
 
-// Some tasks take few looks, but these few need no more.
+// With few tasks, looks last for more attempts, but so few tasks need no more.
 constexpr uint64_t kAttemptsMax = 32;
-// What an attempt takes for each task at least, in looks.
+// The minimum cost of an attempt per task, in looks.
 constexpr int64_t kLooksPerTask = 300;
-// From which tasks are taken away where not all can be.
+// How many machines to take tasks from if not all can be.
 constexpr size_t kFewMachines = 6;
 
 }  // namespace
@@ -32,7 +32,7 @@ int64_t WishRestarts::Run(std::span<const size_t> wishing) {
   }
   std::ranges::copy_if(wishing, std::back_inserter(wishing_), is_movable);
   if (wishing_.size() < 2) return 0;
-  // What is more urgent might have the room first that a task leaves.
+  // More urgent tasks might get the room first that a task leaves.
   uint32_t least = std::numeric_limits<uint32_t>::max();
   for (const size_t i : movable_) {
     least = std::min(least, placements_[i].task->class_key.priority);
@@ -52,8 +52,8 @@ int64_t WishRestarts::Run(std::span<const size_t> wishing) {
   return moved;
 }
 
-// All of them.  Those come first that need the most room, or those of a class
-// after those of another, or any.
+// All of them.  Either those with the largest requests come first, or the tasks
+// are sorted by class, or they are in random order.
 std::vector<size_t> WishRestarts::InOrder(uint64_t attempt) {
   const std::span<const size_t> all = Candidates(attempt);
   std::vector<size_t> order(all.begin(), all.end());
@@ -92,7 +92,7 @@ std::vector<size_t> WishRestarts::OnFewMachines(uint64_t attempt) {
   return some;
 }
 
-// Returns whether there was room for them.
+// Returns true if there was room for them.
 bool WishRestarts::TryAnew(std::span<const size_t> some) {
   const bool has_room = PlaceAgain(some);
   search_.Forget();
@@ -113,7 +113,7 @@ bool WishRestarts::TryAnew(std::span<const size_t> some) {
   return true;
 }
 
-// Returns whether all of them found room; else they are where they were.
+// Returns true if all of them found room; otherwise they are where they were.
 bool WishRestarts::PlaceAgain(std::span<const size_t> some) {
   for (const size_t i : some) placements_.Withdraw(i);
   search_.Forget();

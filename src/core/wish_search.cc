@@ -10,8 +10,8 @@ namespace sluice {
 namespace {
 
 constexpr int kTurnsMax = 16;
-// A task may come back to where it was, as others move, too.  But where one
-// would be near another, and that one away from it, they would move to and fro.
+// A task may come back to where it was, as others move, too.  But if one wants
+// to be near another, and that one away from it, they would move to and fro.
 constexpr int kLeavesMax = 2;
 
 constexpr uint32_t kHighest = std::numeric_limits<uint32_t>::max();
@@ -22,7 +22,7 @@ int64_t WishSearch::Run(std::span<const size_t> wishing) {
   const int64_t begin = changes_;
   for (int turn = 0; turn < kTurnsMax; ++turn) {
     const int64_t before = changes_;
-    // What is found with less effort may make the rest needless.
+    // What is found with less effort may make the rest unnecessary.
     for (const Way way : {Way::kMove, Way::kExchange, Way::kDisplace}) {
       for (const size_t i : wishing) {
         if (MoveToBetter(i, way)) ++changes_;
@@ -124,7 +124,7 @@ std::vector<size_t> WishSearch::FindBetterParts(const Seeker& seeker,
   return {indices.begin(), indices.end()};
 }
 
-// To a machine that has room for it in the best of the parts that have any.
+// Moves it to a machine with room, in the best of the parts that have any.
 bool WishSearch::MoveIntoRoom(size_t index, std::span<const size_t> better) {
   const Placement one = placements_[index];
   const Seeker seeker = suitability_.SeekerOf(one);
@@ -156,15 +156,15 @@ bool WishSearch::HasRoomIn(const Seeker& seeker, size_t part) {
   return false;
 }
 
-// What its wishes would cost on a machine, itself not counted where it is.
+// What its preferences would cost on a machine; it does not count itself where
+// it is.
 Cost WishSearch::CostOn(const Seeker& seeker, const Machine& machine) {
   return suitability_.LikingOf(seeker, machine).wishes -
          suitability_.ShareOf(seeker, seeker.task->class_key, seeker.home->id,
                               machine.id);
 }
 
-// What the one adds from where it is to what the other would gain by taking its
-// place.
+// What the seeker, where it is, adds to the other's gain from taking its place.
 Cost WishSearch::AddedToGain(const Seeker& seeker, const Seeker& other,
                              MachineId there) {
   const ClassKey& key = other.task->class_key;
@@ -191,7 +191,7 @@ std::vector<size_t> WishSearch::FindExits(const Seeker& first,
   return {indices.begin(), indices.end()};
 }
 
-// In the place of a task on one of the machines of the part.
+// Takes the place of a task on one of the machines of the part.
 bool WishSearch::TakePlaceOn(size_t index, size_t part, Way way) {
   const Placement one = placements_[index];
   const Seeker first = suitability_.SeekerOf(one);
@@ -209,7 +209,7 @@ bool WishSearch::TakePlaceOn(size_t index, size_t part, Way way) {
         continue;
       }
       View& view = suitability_.ViewOf(two.task->class_key);
-      // Twins take each other's place for nothing.
+      // Twins gain nothing by taking each other's place.
       if (!view.is_movable || &view == first.view) continue;
       suitability_.FindParts(&view);
       const auto [it, is_new] =
@@ -253,7 +253,7 @@ bool WishSearch::MayFitInPlaceOf(const Placement& leaver,
   return comer.task->class_key.request.FitsIn(free);
 }
 
-// Each goes where the other is, if both may and that is liked better.
+// Swaps the two if both may go there and that is liked better.
 bool WishSearch::ExchangeIfBetter(size_t a, size_t b) {
   const Placement one = placements_[a];
   const Placement other = placements_[b];
@@ -264,13 +264,13 @@ bool WishSearch::ExchangeIfBetter(size_t a, size_t b) {
          SwapIfBetter(a, b, *state_.FindMachine(one.machine));
 }
 
-// The first goes where the second is, and that one to a machine with room.
+// The first goes to the second's place, and the second to a machine with room.
 bool WishSearch::DisplaceIfBetter(size_t a, size_t b, const Machine& to) {
   const Placement one = placements_[a];
   const Placement other = placements_[b];
   const uint32_t lower =
       std::min(one.task->class_key.priority, other.task->class_key.priority);
-  // What waits may have the room first.
+  // Waiting tasks may take the room first.
   if (suitability_.MakesWay(other) ||
       suitability_.IsAnyBetween(lower, kHighest) || !SwapIfBetter(a, b, to)) {
     return false;

@@ -1,7 +1,7 @@
-// The stage that tells how good all tiers are at best.
+// The stage that finds the lower bound of all tiers together.
 //
-// A packing proves that by its relaxation.  With many classes, or where hardly
-// two machines are alike, that takes too long to prove much; then flows with
+// A packing proves that by its relaxation.  With many classes, or if hardly any
+// two machines are alike, that takes too long to prove much.  Then flows with
 // gains, each in one resource, prove more (decision 0037).
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace sluice {
 namespace {
 
 constexpr size_t kResourcesMax = 2;
-// To draw so many takes some 10 ms of the core thread.
+// Drawing this many takes some 10 ms of the core thread.
 constexpr size_t kArcsMax = 200'000;
-// Of arc scans for one look.
+// Arc scans per look.
 constexpr int64_t kScansPerLook = 4;
 
 class Appraise : public Stage {
@@ -63,7 +63,7 @@ class Appraise : public Stage {
       return std::nullopt;
     }
     packing_ = DescribeRound(PackingScope::kAll, &context_);
-    // What was found before is no bound of what has changed since.
+    // An earlier result is no bound of what has changed since.
     const bool is_known =
         appraisal_.has_value() && !context_.has_changed &&
         packing_.now.waiting.IsNowhereAbove(appraisal_->cost.waiting);
@@ -96,19 +96,19 @@ class Appraise : public Stage {
       context_.search_pace->NoteProof(has_one);
   }
 
-  // Packing has seen that all is as good as can be.
+  // Packing has proved that everything is optimal.
   bool IsKnown() const {
     return appraisal_.has_value() && appraisal_->bound == appraisal_->cost &&
            appraisal_->version == context_.state.version();
   }
 
-  // Whether the relaxation of the problem is likely to prove little.
+  // True if the relaxation of the problem is likely to prove little.
   bool IsLarge() const {
     return packing_.problem.classes.size() > kPackingClassesMax ||
            packing_.problem.groups.size() > kPackingGroupsMax;
   }
 
-  // Of the next resource and level that a proof is missing for.
+  // Asks about the next resource and level that lack a proof.
   std::optional<RoundWork> AskForShares() {
     if (!appraisal_.has_value() || !appraisal_->bound.has_value() ||
         !IsLarge() || context_.options.improve_budget <= 0 ||
@@ -119,7 +119,7 @@ class Appraise : public Stage {
     if (!shares_.has_value()) {
       scarce_ = FindScarce(packing_.problem);
       scarce_.resize(std::min(scarce_.size(), kResourcesMax));
-      // The packing may have used up all there was.
+      // The packing may have used up the whole budget.
       scans_left_ =
           kScansPerLook * std::max(context_.improve_budget,
                                    context_.options.improve_budget / 8);
@@ -140,7 +140,7 @@ class Appraise : public Stage {
     return std::nullopt;
   }
 
-  // After the last level come the placements.
+  // The level after the last one stands for the placements.
   bool IsToProve(size_t level) const {
     const PackingCost& cost = appraisal_->cost;
     const PackingCost& bound = *appraisal_->bound;
@@ -197,7 +197,7 @@ class Appraise : public Stage {
   bool has_asked_ = false;
   RoundPacking packing_;
   LevelCosts reached_;  // Without what fits nowhere.
-  // What is asked for, and what of it comes next.
+  // What is asked for, and which of it comes next.
   std::vector<size_t> scarce_;
   std::vector<int64_t> held_;
   std::optional<ShareNetwork> shares_;

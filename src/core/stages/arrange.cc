@@ -1,4 +1,4 @@
-// The stage that arranges what was placed by what its tasks wish of each other.
+// The stage that arranges placements by their tasks' preferences of each other.
 
 #include <cstdint>
 #include <memory>
@@ -24,8 +24,8 @@ class ArrangeStage : public Stage {
   }
 
  private:
-  // Without peers nobody was moved to where preferences are met less: what was
-  // as good as can be before still is.
+  // Without peers, no task moved to where preferences are met less: what was
+  // optimal before still is.
   void KeepProof(uint64_t version_before) {
     std::optional<Appraisal>& known = context_.appraisal;
     if (known.has_value() && known->version == version_before &&

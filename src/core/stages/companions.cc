@@ -1,7 +1,7 @@
 // The stage that starts classes that wait for each other: one task of each at
-// once.  A gang with such classes has to become whole by that, or what was
-// placed is taken back, and the next place for them is tried.  Where one place
-// is too small for the gang it goes on with one task of each in another.
+// once.  A gang with such classes must become whole that way; otherwise its
+// placements are taken back, and the next place is tried.  If one place is too
+// small for the gang, it goes on with one task of each in another.
 
 #include "core/companions.h"
 
@@ -30,7 +30,7 @@ class StartCompanions : public Stage {
     if (!std::exchange(has_begun_, true)) FindAsking();
     while (true) {
       if (trial_.has_value()) {
-        // What it placed must not be left without the rest of its gang.
+        // Its placements must not be left without the rest of the gang.
         if (auto work = trial_->passes.Next(/*must_go_on=*/true)) return work;
         if (PlanTrial()) continue;
         EndTrial();
@@ -60,7 +60,7 @@ class StartCompanions : public Stage {
     bool is_planned = false;
   };
 
-  // Others begin in each round: some may never find a place.
+  // Each round begins with others: some may never find a place.
   void FindAsking() {
     tier_.VisitWaiting(context_.state, [&](const ClassKey& key, const auto&) {
       if (!key.rules->affinity.empty()) asking_.push_back(key);
@@ -74,7 +74,7 @@ class StartCompanions : public Stage {
     context_.FreshEligibility();
   }
 
-  // Returns whether there may be anything more to do.
+  // Returns true if there may be more to do.
   bool BeginNext() {
     const int64_t looks_before = context_.companion_looks_left;
     const bool may_be_more = PlaceNext() || BeginCircle() || BeginClass();
@@ -82,7 +82,7 @@ class StartCompanions : public Stage {
     return may_be_more && context_.companion_looks_left > 0;
   }
 
-  // The next way to place the circle that was begun.
+  // Places the circle that was begun in the next way.
   bool PlaceNext() {
     if (!places_.has_value()) return false;
     // Commands may have come: its tasks and machines may be gone.
@@ -100,13 +100,13 @@ class StartCompanions : public Stage {
     return true;
   }
 
-  // The next circle of the class.  Others that were placed meanwhile may have
+  // Begins the next circle of the class.  Other placements meanwhile may have
   // taken tasks of it.
   bool BeginCircle() {
     if (circles_.empty()) return false;
     std::vector<ClassKey> circle = std::move(circles_.front());
     circles_.pop_front();
-    // What is more urgent has been tried in its own tier.
+    // More urgent ones have been tried in their own tier.
     if (std::ranges::any_of(circle, [this](const ClassKey& key) {
           return key.priority > tier_.priority ||
                  context_.CountWaiting(key) == 0;
@@ -134,7 +134,7 @@ class StartCompanions : public Stage {
     return true;
   }
 
-  // The closed gangs of the classes; nothing if one of them has too few tasks
+  // The closed gangs of the classes; nullopt if one of them has too few tasks
   // to start.
   std::optional<std::vector<Gangs::Waiting>> GangsOf(
       const std::vector<ClassKey>& classes) const {
@@ -157,7 +157,7 @@ class StartCompanions : public Stage {
     return gangs;
   }
 
-  // Returns whether there is anything to do for its gangs.
+  // Returns true if there is anything to do for its gangs.
   bool PlanTrial() {
     Trial& trial = *trial_;
     const size_t placed = trial.passes.placed().size();
@@ -178,8 +178,8 @@ class StartCompanions : public Stage {
     return !trial.passes.empty();
   }
 
-  // Whether the gangs are not whole yet, but one more task of each class of the
-  // circle found a place.
+  // Places one more task of each class of the circle if the gangs are not whole
+  // yet.  Returns whether all found a place.
   bool PlaceAnotherOfEach() {
     if (AreGangsWhole() ||
         std::ranges::any_of(circle_, [this](const ClassKey& key) {
@@ -224,9 +224,9 @@ class StartCompanions : public Stage {
   std::vector<ClassKey> asking_;
   size_t next_ = 0;  // Of these.
   std::deque<std::vector<ClassKey>>
-      circles_;                            // Of the last, still to be tried.
-  std::vector<ClassKey> circle_;           // That is tried.
-  std::vector<Gangs::Waiting> gangs_;      // Of that.
+      circles_;                        // Of the last class; still to be tried.
+  std::vector<ClassKey> circle_;       // The one tried.
+  std::vector<Gangs::Waiting> gangs_;  // Of that circle.
   std::optional<CompanionPlaces> places_;  // Likewise.
   uint64_t places_version_ = 0;            // Of the state, as they know it.
   std::optional<Trial> trial_;             // While it runs.

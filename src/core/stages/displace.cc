@@ -22,9 +22,9 @@ namespace {
 
 // At machines, tasks and choices between them: some 10 ms.
 constexpr int64_t kLooksMax = 400'000;
-// As long as rounds place something packings may find more, and decide on it
-// together.  In a busy cluster that never ends, so whoever has waited for this
-// long waits no longer for it.
+// As long as rounds place something, packings may find more, and decide on
+// tasks together.  In a busy cluster that never ends, so tasks wait no longer
+// than this.
 constexpr int64_t kPatienceMs = 60'000;
 
 class Displace {
@@ -46,19 +46,19 @@ class Displace {
         context_.has_looked_at_all = false;
         return;
       }
-      // Where others are left over, another one is the first next time.
+      // If some remain, another one is the first next time.
       if (looks_left_ <= 0) return;
     }
   }
 
  private:
   struct Waiting {
-    const ClassKey* key = nullptr;  // Of a gang its most urgent class.
-    bool is_gang = false;           // Whether it is looked at as a whole.
+    const ClassKey* key = nullptr;  // Its most urgent class if a gang.
+    bool is_gang = false;           // True if it is treated as a whole.
   };
 
-  // Those that are more urgent than something that runs.  Where no rule is
-  // about other tasks a packing knows all there is to know.
+  // Finds waiting classes more urgent than some running task.  If no rule is
+  // about other tasks, a packing already knows everything.
   void FindAll() {
     std::set<JobId> gangs;
     for (const auto& [key, tasks] : state_.pending()) {
@@ -100,7 +100,7 @@ class Displace {
     return lowest;
   }
 
-  // Returns whether anybody is stopped for a task of the class.
+  // Returns true if a task is stopped for one of the class.
   bool Serve(const ClassKey& key) {
     looks_left_ -= std::ssize(state_.tasks());
     StoppableTasks stoppable(state_, context_.gangs,
@@ -110,8 +110,8 @@ class Displace {
         &looks_left_);
     const auto found =
         search.FindCheapest([](MachineId) { return true; }, cycle_);
-    // One that has a place once those have left that were told to waits for
-    // these as anybody does.
+    // A task that has a place once those told to leave have left waits for them
+    // like any other.
     if (!found.has_value() || found->victims.empty()) return false;
     const Task* task = context_.WaitingTasks(key, 1).front();
     CarryOut(found->victims, {{task, found->machine}});
@@ -122,7 +122,7 @@ class Displace {
   bool ServeGang(const ClassKey& key) {
     const Job& job = *state_.FindJob(*key.gang);
     const bool is_new = context_.gangs.MayBeUndone(key);
-    // Some of it is placed, and nobody knows yet.
+    // Some of it is placed, but no client knows yet.
     if (is_new && job.running_count > 0) return false;
     int64_t minimum = 0;
     std::vector<const Task*> tasks;
@@ -135,7 +135,7 @@ class Displace {
     }
     minimum -= job.running_count;
     if (std::ssize(tasks) < minimum) return false;
-    // As those are placed for whom room was kept.
+    // In the order in which nominated tasks are placed.
     std::ranges::sort(tasks, {}, [](const Task* task) {
       return std::pair(-int64_t{task->class_key.priority}, task->sequence);
     });
@@ -165,8 +165,8 @@ class Displace {
   int64_t looks_left_ = kLooksMax;
 };
 
-// The only one for whom the round stopped anybody; null where there are
-// several, or one whose victims are not to be looked at by themselves.
+// The only task for which the round stopped others; null if there are several,
+// or if its victims must not be looked at by themselves.
 const Task* FindOnlyNominee(const RoundContext& context) {
   const Nominations& nominations = context.state.nominations();
   const Task* only = nullptr;
@@ -182,7 +182,7 @@ const Task* FindOnlyNominee(const RoundContext& context) {
   return only;
 }
 
-// What they would cost if none of them had been told to leave.
+// Their price if none of them had been told to leave.
 StopPrice PriceOf(std::span<const Task* const> victims,
                   StoppableTasks* stoppable) {
   StopPrice price;
@@ -215,7 +215,7 @@ void DisplaceForLess(RoundContext* context) {
     victims.push_back(task);
   }
   MachineId machine = state.nominations().machines().at(nominee->id);
-  // As if nobody had been stopped yet.
+  // As if no task had been stopped yet.
   state.EndNomination(nominee->id);
   bool is_undone = true;
   for (const Task* task : victims) {
@@ -241,7 +241,7 @@ void DisplaceForLess(RoundContext* context) {
   known.victims.clear();
   PreemptingPlan::Decided decided;
   for (const Task* task : victims) {
-    // One that could not be spared leaves as it was told.
+    // One that could not be spared leaves as told.
     if (!task->is_evicted) decided.stopped.push_back(task->id);
   }
   decided.nominated.emplace_back(nominee->id, machine);
@@ -250,7 +250,7 @@ void DisplaceForLess(RoundContext* context) {
 
 void DisplaceAsLastResort(RoundContext* context) {
   const std::optional<PackingTurn>& turn = context->agenda.turn;
-  // A round that stops somebody is not at its wits' end.
+  // A round that stops tasks needs no last resort.
   if (!turn.has_value() || !turn->is_last || context->stats->is_cut_short ||
       context->stats->preempted > 0 || context->state.pending().empty()) {
     return;

@@ -22,7 +22,7 @@ class Drain {
         draining_(context->state, context->constraints) {}
 
   void Empty(const Machine& machine) {
-    std::set<ClassKey> misfits;  // What finds no place from here.
+    std::set<ClassKey> misfits;  // Those with no place from here.
     for (const Task* task : draining_.TasksToMove(machine)) {
       const std::optional<DrainHold> hold = draining_.HoldOf(*task);
       if (hold.has_value()) {
@@ -50,7 +50,7 @@ class Drain {
     return true;
   }
 
-  // Where it costs least, and of these where most room is.
+  // The cheapest machine, then the one with the most room.
   const Machine* FindTarget(const Task& task) {
     const ClassKey& key = task.class_key;
     const PlacementRules* rules = key.rules;
@@ -91,7 +91,8 @@ void DrainMachines(RoundContext* context) {
   if (machines.empty()) return;
   state.SyncPeers();
   Drain drain(context);
-  // What finds no place on one must not keep the others from their turn.
+  // Tasks on one machine that find no place must not keep the others from their
+  // turn.
   const auto first =
       static_cast<ptrdiff_t>(context->stats->number % machines.size());
   std::ranges::rotate(machines, machines.begin() + first);

@@ -41,7 +41,7 @@ class Fill : public Stage {
   }
 
  private:
-  // What fits is looked for again as long as something is placed.
+  // The search is repeated as long as something is placed.
   bool MayPlaceMore() {
     const bool is_once = whom_ == Whom::kHealing || whom_ == Whom::kAdmitted;
     const bool is_over = is_once || passes_.placed().size() == placed_before_;
@@ -67,8 +67,9 @@ class Fill : public Stage {
     }
   }
 
-  // Of each class the tasks that its minimums ask for, of those that share one
-  // the first class: the next finds what that has left.
+  // Keeps, of each class, the tasks that its minimums ask for.  If classes
+  // share a minimum, only the first is kept: the next search sees what that has
+  // left.
   void KeepLacking(std::vector<BandMember>* members) {
     std::erase_if(*members, [](const BandMember& member) {
       return member.key.rules->minimums.empty();
@@ -95,15 +96,15 @@ class Fill : public Stage {
   const Tier& tier_;
   const Whom whom_;
   Passes passes_;
-  std::optional<DemandSearch> search_;  // While it goes on.
+  std::optional<DemandSearch> search_;  // While it runs.
   bool has_planned_ = false;
-  size_t placed_before_ = 0;  // When it was planned last.
+  size_t placed_before_ = 0;  // When it was last planned.
 };
 
 }  // namespace
 
 std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
-  // How many a gang needs may depend on the machines there are.
+  // A gang's minimum may depend on the machines there are.
   context->FreshEligibility();
   if (!IsAnyHealing(*context, *tier)) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);

@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-// For how many of `count` tasks there is room by what the class says of itself,
-// at most.
+// How many of `count` tasks have room, at most, by the class's rules about
+// itself.
 int64_t RoomBesideItself(const ClassKey& key, int64_t count,
                          const RoundContext& context) {
   if (count == 0 || !key.rules->HasPeerTerms()) return count;
@@ -30,7 +30,7 @@ int64_t RoomBesideItself(const ClassKey& key, int64_t count,
   return count;
 }
 
-// For how many of `count` tasks there is room by what is free.
+// How many of `count` tasks have free room.
 int64_t RoomByLoad(const ClassKey& key, int64_t count, RoundContext* context) {
   const std::vector<MachineGroup>& groups = context->FreshGroups();
   const std::vector<bool> allowed = context->eligibility().MaskFor(*key.rules);
@@ -71,7 +71,7 @@ bool NeedsLeader(const Gangs::Waiting& gang, const RoundContext& context) {
     return !key.rules->affinity.empty() || !key.rules->preferred_peers.empty();
   };
   if (std::ranges::none_of(gang.classes, wants_others)) return false;
-  // All in one domain are decided on together.
+  // Tasks that must share one domain are decided on together.
   return !std::ranges::all_of(gang.classes, [&](const ClassKey& key) {
     const ClassPeers peers(context.state, context.constraints, key);
     return key.rules->preferred_peers.empty() && peers.NeedsLeader() &&

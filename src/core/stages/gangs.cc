@@ -1,7 +1,8 @@
-// The stage that starts gangs: cohorts of equal urgency in one problem with all
-// that they are weighed against, or one gang at a time, class by class, kept if
-// it becomes whole and taken back if not.  Before each cohort those are placed
-// one by one that were promised a place and are more urgent.
+// The stage that starts gangs: either cohorts of equal urgency, in one problem
+// with everything they are weighed against, or one gang at a time, class by
+// class.  A gang is kept if it becomes whole, and taken back if not.  Before
+// each cohort, more urgent tasks that were promised a place are placed one by
+// one.
 
 #include <algorithm>
 #include <deque>
@@ -30,8 +31,8 @@ class StartGangs : public Stage {
   std::optional<RoundWork> Next() override {
     if (!std::exchange(has_begun_, true)) FindWaiting();
     while (true) {
-      // A gang's trial goes on to its end, or a gang that takes more than one
-      // round's work would never start.
+      // A gang's trial goes on to its end.  Otherwise a gang that takes more
+      // than one round's work would never start.
       const bool has_placed = trial_.has_value() && HasPlaced(*trial_);
       if (auto work = passes_.Next(/*must_go_on=*/has_placed)) return work;
       if (context_.stats->is_cut_short) return std::nullopt;
@@ -58,11 +59,11 @@ class StartGangs : public Stage {
     Cost urgency = 0;
     bool needs_leader = false;
   };
-  // A gang that is placed class by class, to be taken back if it is not whole.
+  // A gang that is placed class by class, and taken back if it is not whole.
   struct Trial {
     Gangs::Waiting gang;
-    size_t begin = 0;          // Of the placements that are its own,
-    size_t placed_before = 0;  // and how many there were when it was planned.
+    size_t begin = 0;          // Of its own placements.
+    size_t placed_before = 0;  // Their number when it was planned.
     bool is_planned = false;
   };
 
@@ -70,7 +71,8 @@ class StartGangs : public Stage {
     return passes_.placed().size() > trial.begin;
   }
 
-  // That of its most urgent task: the oldest, or one that was promised a place.
+  // The urgency of its most urgent task: the oldest, or one that was promised a
+  // place.
   Cost UrgencyOf(const Gangs::Waiting& gang) const {
     Cost most = 0;
     for (const ClassKey& key : gang.classes) {
@@ -81,7 +83,7 @@ class StartGangs : public Stage {
     return most;
   }
 
-  // The tasks that were promised a place and need not wait for a gang.
+  // Finds the tasks that were promised a place and need not wait for a gang.
   void FindPromised() {
     if (context_.nominated_before.empty()) return;
     tier_.VisitWaiting(context_.state, [&](const ClassKey& key, const auto&) {
@@ -95,7 +97,7 @@ class StartGangs : public Stage {
     std::ranges::sort(promised_);
   }
 
-  // Returns whether there is anything to do.
+  // Returns true if there is anything to do.
   bool PlanPromised(Cost urgency) {
     std::map<ClassKey, int64_t> counts;
     for (; !promised_.empty() && promised_.back().first > urgency;
@@ -113,7 +115,7 @@ class StartGangs : public Stage {
     return true;
   }
 
-  // The most urgent first; among gangs of equal urgency the most constrained.
+  // The most urgent first; among gangs of equal urgency, the most constrained.
   void FindWaiting() {
     context_.FreshEligibility();
     if (whom_ == Whom::kAll) FindPromised();
@@ -170,8 +172,8 @@ class StartGangs : public Stage {
     passes_.Add(std::move(band));
   }
 
-  // Once more as long as it places something: a task may have waited for it.
-  // Returns whether there is anything to do.
+  // Plans it once more as long as it places something: a task may have waited
+  // for it.  Returns true if there is anything to do.
   bool PlanTrial() {
     const size_t placed = passes_.placed().size();
     if (std::exchange(trial_->is_planned, true) &&
@@ -183,7 +185,7 @@ class StartGangs : public Stage {
     for (const ClassKey& key : trial_->gang.classes) {
       members.push_back({key, context_.CountWaiting(key), 0});
     }
-    // Each class by itself: what one leaves is the next one's.
+    // Each class by itself: each sees the room its predecessors left.
     std::ranges::stable_sort(members,
                              [](const BandMember& a, const BandMember& b) {
                                return b.key.request < a.key.request;

@@ -24,8 +24,8 @@ class Nominated {
   explicit Nominated(RoundContext* context)
       : context_(*context), state_(context->state) {}
 
-  // Successors first: what the round decides otherwise is not to take their
-  // places away again, or a task would have been stopped for an equal.
+  // Successors go first: other decisions of the round must not take away their
+  // places again, or a task would have been stopped for an equal one.
   void Serve() {
     FindLeavers();
     Serve(/*successors=*/true);
@@ -33,7 +33,7 @@ class Nominated {
     Serve(/*successors=*/false);
   }
 
-  // The least urgent first: those above may count them.
+  // The least urgent first: more urgent ones may count them.
   void EndVain() {
     std::vector<std::vector<Placement>> parties = FindParties();
     std::ranges::reverse(parties);
@@ -47,7 +47,7 @@ class Nominated {
  private:
   void FindLeavers() {
     for (const auto& [id, machine] : state_.machines()) {
-      // From one that is gone they may never leave.
+      // Tasks on a departed machine may never leave.
       if (machine->leaving_count == 0 || !machine->IsSound()) continue;
       for (const TaskId one : machine->tasks) {
         const Task& task = *state_.FindTask(one);
@@ -72,8 +72,8 @@ class Nominated {
     }
   }
 
-  // The most urgent first.  Of a gang that nobody knows of yet all that are
-  // nominated, at its most urgent task's place.
+  // The most urgent first.  A gang that no client knows of yet forms one party
+  // of all its nominated tasks, at its most urgent task's place.
   std::vector<std::vector<Placement>> FindParties() const {
     std::vector<Placement> all;
     for (const auto& [id, machine] : state_.nominations().machines()) {
@@ -102,7 +102,7 @@ class Nominated {
     return parties;
   }
 
-  // Whether it will have room, may still go there, and is enough to start.
+  // True if it will have room, may still go there, and is enough to start.
   bool MayStay(const std::vector<Placement>& party) const {
     if (context_.gangs.MayBeUndone(party.front().task->class_key)) {
       int64_t minimum = 0;
@@ -143,7 +143,7 @@ class Nominated {
            });
   }
 
-  // Whether it is to be the first of those that it must be near, and these have
+  // True if it is to be the first of those that it must be near, and these have
   // not left yet.
   bool MustAwaitCompany(const ClassKey& key, MachineId machine) const {
     return !key.rules->affinity.empty() &&
@@ -155,7 +155,7 @@ class Nominated {
     for (const Placement& one : party) state_.EndNomination(one.task->id);
   }
 
-  // All of it, or none: then it waits as any other.
+  // Places all of it, or none: then it waits like any other.
   void Place(const std::vector<Placement>& party) {
     const bool is_final = state_.nominations().IsFinal(party.front().task->id);
     End(party);
@@ -166,7 +166,7 @@ class Nominated {
       if (!context_.constraints.Allows(task->class_key, machine)) return;
       const ClassPeers peers(state_, context_.constraints, task->class_key);
       if (!peers.Allows(machine)) {
-        // Where a domain has to rise first, and somebody is to come there, it
+        // If a domain must rise first, and a task is to come there, this one
         // keeps its room meanwhile.
         if (party.size() == 1 && peers.AllowsBesideSpread(machine) &&
             IsAnyToCome(*task, peers) &&
@@ -181,9 +181,9 @@ class Nominated {
     context_.Keep(&transaction);
   }
 
-  // Whether room is not free yet that is kept for one of the task's class, or
-  // for one that its spreads mean: who is counted before a domain rises may be
-  // who shuts it out.
+  // True if room reserved for a task of the class, or for one that its spreads
+  // select, is not free yet: the task that is counted before a domain rises may
+  // be the one that shuts it out.
   bool IsAnyToCome(const Task& task, const ClassPeers& peers) const {
     const ClassKey& key = task.class_key;
     return std::ranges::any_of(
@@ -195,8 +195,8 @@ class Nominated {
         });
   }
 
-  // Too few of a gang, or one that its spreads keep away whoever else comes.
-  // A successor has its predecessor's place.
+  // True for too few of a gang, or for a task that its spreads keep away
+  // whichever others come.  A successor has its predecessor's place.
   bool IsInVain(const std::vector<Placement>& party) {
     const Task& task = *party.front().task;
     const ClassKey& key = task.class_key;
@@ -218,14 +218,13 @@ class Nominated {
         .first->second;
   }
 
-  // A gang that could is rare, and not looked for.  A successor could where its
-  // predecessor was, which left that for a reason.
+  // A gang that could is rare, so it is not searched for.  A successor could go
+  // back to its predecessor's place, but that was left for a reason.
   bool CouldGoElsewhere(const std::vector<Placement>& party) {
     const Task& task = *party.front().task;
     const ClassKey& key = task.class_key;
     if (context_.gangs.MayBeUndone(key)) return false;
-    // Less than nothing where the clock was set back: then it has waited for
-    // who knows how long.
+    // Negative if the clock was set back: then the waiting time is unknown.
     const int64_t waited_ms = context_.now_ms - task.submitted_ms;
     if (state_.nominations().IsSuccessor(task.id) && waited_ms >= 0 &&
         waited_ms < kSuccessorWaitMs) {
@@ -238,7 +237,7 @@ class Nominated {
     std::optional<ClassPeers> peers;
     if (key.DependsOnPeers()) {
       state_.SyncPeers();
-      // A task is not in its own way where it has room kept.
+      // A task is not in its own way where it has reserved room.
       peers.emplace(state_, context_.constraints, key, &task);
     }
     const auto has_room = [&](const Machine* machine) {
@@ -254,8 +253,8 @@ class Nominated {
     return true;
   }
 
-  // The machines where a task of the class has room at once, whatever its rules
-  // about other tasks say.
+  // The machines with room for a task of the class now, regardless of its rules
+  // about other tasks.
   const std::vector<const Machine*>& FindRoomFor(const ClassKey& key) {
     const auto [it, is_new] = with_room_.try_emplace(key);
     std::vector<const Machine*>& found = it->second;
@@ -272,12 +271,12 @@ class Nominated {
 
   RoundContext& context_;
   ClusterState& state_;
-  // Those that keep others out of domains until they are gone.
+  // Leavers that keep others out of domains until they are gone.
   DomainConflicts leavers_{state_.peers()};
   std::map<ClassKey, std::vector<const Machine*>> with_room_;
-  // What those ask for that gave up their room for a machine.
+  // By machine, the requests of tasks that gave up their room there.
   std::map<MachineId, Resources> claimed_;
-  // Classes that have room nowhere else, and where they have it kept.
+  // Classes without room elsewhere, and where their room is reserved.
   std::set<std::pair<ClassKey, MachineId>> bound_;
   std::map<ClassKey, PromisedSpreads> spreads_;  // Until a nomination ends.
 };

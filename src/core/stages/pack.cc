@@ -1,5 +1,5 @@
 // The stages that decide on all tiers as one packing problem, carry that out,
-// and tell how good it is.
+// and measure its quality.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +31,7 @@
 namespace sluice {
 namespace {
 
-// Of a packing about a part: some 10 ms.
+// For a packing of a part: some 10 ms.
 constexpr int64_t kPartWorkMax = 1'000'000;
 
 class Pack : public Stage {
@@ -54,14 +54,14 @@ class Pack : public Stage {
       return std::nullopt;
     }
     ++context_.stats->packings;
-    // Some of the work is left for the next one.
+    // Some of the work is left for the next packing.
     PackingEffort effort = {.work_max = context_.improve_budget,
                             .seed = context_.stats->number,
                             .wants_bound = !is_preempting_};
     if (context_.agenda.must_go_on()) {
       effort.work_max /= 2;
     } else if (packing_.may_move) {
-      // It may come to more moves than are allowed.
+      // It may plan more moves than are allowed.
       effort.work_max -= effort.work_max / 4;
     }
     effort.is_thorough = packing_.MayStop();
@@ -86,13 +86,13 @@ class Pack : public Stage {
     if (packing_.MayStop()) {
       context_.stats->stop_gap = GapOfStops(packing_, solution);
     }
-    // What is stopped is no part of what the round costs.
+    // Stops are no part of a round's cost.
     if (!packing_.leaves_out && !packing_.has_placed_below && !is_preempting_) {
       PackingCost bound = solution.bound;
       bound.waiting.Add(packing_.misfits);
       context_.appraisal = {cost, bound};
     }
-    // What is less urgent than all of that is placed anew, and maybe worse.
+    // Less urgent tasks are placed anew, and perhaps worse.
     const bool is_better = packing_.has_placed_below
                                ? cost.waiting < packing_.now.waiting
                                : cost < packing_.now;
@@ -105,7 +105,7 @@ class Pack : public Stage {
     TakeBackWhoYields(solution.patterns, context_.state, &packing_);
     PreemptingPlan preempting(packing_, &context_);
     MachinePatterns patterns = PatternsFor(solution, &preempting);
-    context_.FreshEligibility();  // Machines may have come meanwhile.
+    context_.FreshEligibility();  // Machines may have come.
     const auto giving_way = FindWhoGivesWay(packing_, patterns, &context_);
     if (!giving_way.has_value()) return;
     context_.plan.emplace();
@@ -134,7 +134,7 @@ class Pack : public Stage {
       context_.has_looked_at_all = !packing_.has_turns && !AreParts();
       context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
-    // Nothing better was found than what was known.
+    // Nothing better than the known plan was found.
     StopSpared();
     for (const auto& [id, machine_id] : known_.nominated) {
       const bool depends = known_.depending.contains(id);
@@ -155,7 +155,7 @@ class Pack : public Stage {
   }
 
  private:
-  // Whoever waits for others to leave is decided on with the others.
+  // Tasks that wait for others to leave are decided on with the rest.
   void Describe() {
     is_preempting_ =
         context_.options.preemption.mode != Preemption::kOff &&
@@ -165,7 +165,7 @@ class Pack : public Stage {
       packing_ = DescribeRound(PackingScope::kMovable, &context_);
       return;
     }
-    // What it is told is for what waits without anybody stopped.
+    // The report is about what waits without any stops.
     context_.appraisal.reset();
     if (context_.agenda.IsForPart(AreParts())) {
       const PackingPart part = ChoosePart(
@@ -190,14 +190,14 @@ class Pack : public Stage {
     packing_ = DescribeRound(PackingScope::kMovable, &context_);
   }
 
-  // Whether there is anybody for whom others might leave.
+  // True if there is a task for which others might leave.
   bool IsAnyWaiting() const {
     return !context_.state.pending().empty() ||
            !context_.state.nominations().machines().empty() ||
            !context_.agenda.known.nominated.empty();
   }
 
-  // Whether tasks may move in parts of the machines alone.
+  // True if tasks may move only in parts of the machines.
   bool AreParts() const {
     return context_.options.preemption.mode == Preemption::kFull &&
            context_.rebalance_timer != nullptr &&
@@ -205,7 +205,7 @@ class Pack : public Stage {
            (context_.must_rebalance || !context_.state.pending().empty());
   }
 
-  // What a part came to is final: no packing after it looks at moves.
+  // The result of a part is final: no later packing looks at moves.
   void CarryOut(PreemptingPlan* plan) {
     KnownPlan before;
     if (packing_.is_part) before = std::exchange(context_.agenda.known, {});
@@ -213,8 +213,8 @@ class Pack : public Stage {
     if (packing_.is_part) context_.agenda.known = std::move(before);
   }
 
-  // What waits for others to leave counts as waiting, and those that no client
-  // knows of yet as running on.
+  // Counts tasks that wait for others to leave as waiting, and the victims that
+  // no client knows of yet as still running.
   void UndoKnown() {
     std::erase_if(known_.victims, [this](TaskId victim) {
       return !context_.state.Spare(victim);
@@ -228,7 +228,8 @@ class Pack : public Stage {
     const auto& nominated = nominations.machines();
     const std::set<TaskId> overtaken = FindOvertaken();
     for (const auto& [id, machine] : nominated) {
-      // Those that depend on moves of this round are as little final as these.
+      // Those that depend on moves of this round are no more final than these
+      // moves.
       const bool is_final = nominations.IsFinal(id) &&
                             !known_.depending.contains(id) &&
                             !overtaken.contains(id);
@@ -239,9 +240,9 @@ class Pack : public Stage {
     }
   }
 
-  // Of those for whom tasks were moved, the ones whose room is enough for
-  // something more urgent that waits, and the rest of their gangs: rather than
-  // that others are stopped for it, they wait.
+  // Of the tasks for which others were moved, those whose room is enough for a
+  // more urgent waiting task, with the rest of their gangs.  They wait, rather
+  // than have others stopped for it.
   std::set<TaskId> FindOvertaken() const {
     const Nominations& nominations = context_.state.nominations();
     std::vector<TaskId> may_yield;
@@ -264,14 +265,14 @@ class Pack : public Stage {
     return overtaken;
   }
 
-  // To something more urgent: a successor was there before, and who has a
-  // machine reserved was promised it.
+  // True if its room may go to a more urgent task.  A successor was there
+  // before, and a task with a reserved machine was promised it.
   bool MayYield(TaskId id) const {
     const Nominations& nominations = context_.state.nominations();
     return !nominations.IsSuccessor(id) && !nominations.IsReservation(id);
   }
 
-  // Whether something that waits could have what is kept there, or free.
+  // True if a waiting task could use what is reserved there, or free.
   bool IsRoomForMoreUrgent(uint32_t priority, MachineId id) const {
     const Machine& machine = *context_.state.FindMachine(id);
     const Resources room =
@@ -286,7 +287,7 @@ class Pack : public Stage {
     });
   }
 
-  // Whatever room there is, and whoever is there.
+  // True regardless of room and of other tasks there.
   bool MayBeOn(const ClassKey& key, const Machine& machine) const {
     return context_.constraints.AllowsAspect(MachineAspect::kLabels, key,
                                              machine) &&
@@ -294,10 +295,10 @@ class Pack : public Stage {
                                              machine);
   }
 
-  // Room that was kept before the round is kept for those whose class takes no
-  // part this time, or not there: from a class that is less urgent and has its
-  // turn, and in the end where it is still there.  Returns whether there is any
-  // of the former.
+  // Reserves room from before the round again for tasks whose class takes no
+  // part this time, or not there: against a less urgent class that has its
+  // turn, and at the end if the room is still there.  Returns true if there are
+  // any of the former.
   bool KeepWhatIsLeftOut() {
     if (packing_.classes.empty()) return false;
     const uint32_t highest =
@@ -319,17 +320,17 @@ class Pack : public Stage {
     return is_any_kept;
   }
 
-  // Of those that it must be near, which all leave: to a packing that is
-  // nobody, or others that may come instead.
+  // True if it is to be the first of those that it must be near, all of which
+  // leave.  A packing sees no company then, or others that may come instead.
   bool IsToBeFirst(const ClassKey& key) const {
     return !key.rules->affinity.empty() &&
            ClassPeers(context_.state, context_.constraints, key)
                .IsFirstOnceAllLeave();
   }
 
-  // Of those that had room kept before the round: whose class takes no part or
-  // may not be there, since who leaves still keeps it away for all that the
-  // packing knows; and the rest of their gangs.
+  // Tasks that had room reserved before the round, and whose class takes no
+  // part or may not be there: as far as the packing knows, the leavers still
+  // keep it away.  With the rest of their gangs.
   std::set<TaskId> FindLeftOut() const {
     absl::flat_hash_map<MachineId, size_t> kind_on;
     for (size_t g = 0; g < packing_.machines.size(); ++g) {
@@ -345,7 +346,8 @@ class Pack : public Stage {
              kind != kind_on.end() && !IsToBeFirst(key) &&
              packing_.problem.costs[kind->second][static_cast<size_t>(
                  c - packing_.classes.begin())] != kNotAllowed &&
-             // Of the class that takes part with one task the others do not.
+             // If a class takes part with one task, its others do not take
+             // part.
              (packing_.lone != key || !std::exchange(is_lone_known, true));
     };
     const auto may_be_left_out = [this](TaskId id) {
@@ -368,7 +370,7 @@ class Pack : public Stage {
     return left_out;
   }
 
-  // Where somebody waits for that still, or is to come.
+  // Stops victims on machines where a task still waits for that, or is to come.
   void StopSpared() {
     std::set<MachineId> awaited;
     for (const auto& [id, machine] : std::exchange(known_.moves, {})) {
@@ -395,7 +397,7 @@ class Pack : public Stage {
              conflicts.HighestAgainst(task.class_key, task.machine) >
                  task.class_key.priority;
     };
-    std::set<JobId> gangs;  // Whose tasks leave together.
+    std::set<JobId> gangs;  // Their tasks leave together.
     for (const TaskId id : known_.victims) {
       if (!is_awaited(id)) continue;
       const ClassKey& key = context_.state.FindTask(id)->class_key;
@@ -410,7 +412,7 @@ class Pack : public Stage {
     }
   }
 
-  // A successor that came since the round began is the next one's.
+  // A successor that came after the round began is left to the next round.
   bool IsInTime(TaskId id) const {
     return context_.state.FindTask(id)->sequence < context_.sequence_end;
   }
@@ -429,9 +431,9 @@ class Pack : public Stage {
                         context_.state);
   }
 
-  // What displaces nobody is placed before anybody is stopped, or it would take
-  // what others make room for.  It may take room that is kept for less urgent
-  // tasks, if that is free already and enough for it.
+  // Tasks that displace nobody are placed before any is stopped.  Otherwise
+  // they would take what others make room for.  They may take room that is
+  // reserved for less urgent tasks, if it is already free and large enough.
   bool MustPackMeekFirst() {
     std::set<ClassKey> meek;
     const auto look_at = [&](const ClassKey& key) {
@@ -463,7 +465,7 @@ class Pack : public Stage {
     return true;
   }
 
-  // What is free there, for whomever it is kept.
+  // What is free there, including reserved room.
   Resources RoomOfAllOn(MachineId id) const {
     const Machine* machine = context_.state.FindMachine(id);
     return machine == nullptr ? Resources()
@@ -471,7 +473,7 @@ class Pack : public Stage {
   }
 
   void FindMovedGangs() {
-    for (const ClassKey& key : packing_.classes) {  // By falling priority.
+    for (const ClassKey& key : packing_.classes) {  // In descending priority.
       if (!key.gang.has_value() ||
           !context_.plan->tier_of_gang.try_emplace(*key.gang, key.priority)
                .second) {
@@ -486,8 +488,8 @@ class Pack : public Stage {
     }
   }
 
-  // Who stands only beside others goes after them, and domains rise only
-  // together: what is less urgent goes with what is more.
+  // A task that stands only beside others goes after them, and domains rise
+  // only together: less urgent tasks go with more urgent ones.
   void FindTiers(const PackingSolution& solution) {
     PackingPlan& plan = *context_.plan;
     const PackingProblem& problem = packing_.problem;
@@ -528,10 +530,10 @@ class Pack : public Stage {
     }
   }
 
-  // Room that was kept goes to what is more urgent alone.
+  // Reserved room goes only to more urgent tasks.
   MachinePatterns PatternsFor(const PackingSolution& solution,
                               PreemptingPlan* preempting) {
-    // After a packing about those that displace nobody another one follows.
+    // After a packing for tasks that displace nobody, another one follows.
     auto& yielding = context_.agenda.known.nominated;
     MachinePatterns patterns;
     if (is_preempting_) {
@@ -551,7 +553,7 @@ class Pack : public Stage {
     return patterns;
   }
 
-  // Those of whose class nobody is to be placed.
+  // Those whose class has no task to be placed.
   std::vector<std::pair<TaskId, MachineId>> FindUnplanned(
       std::vector<std::pair<TaskId, MachineId>> tasks,
       const MachinePatterns& patterns) const {
@@ -586,12 +588,12 @@ class Pack : public Stage {
   RoundContext& context_;
   bool has_asked_ = false;
   bool is_preempting_ = false;
-  // What was undone, as long as there is no better plan, and how many of each
+  // What was undone, as long as there is no better plan; and how many of each
   // class are placed by it, or by the better one.
   KnownPlan known_;
-  // Those that no plan takes part in, and that may have room again in the end.
+  // Those that take part in no plan, and may get their room back at the end.
   std::vector<std::pair<TaskId, MachineId>> left_out_;
-  bool has_plan_ = false;  // A better one, which is carried out.
+  bool has_plan_ = false;  // A better one, to be carried out.
   std::vector<int64_t> placed_;
   RoundPacking packing_;
 };
@@ -614,19 +616,19 @@ class CarryOut : public Stage {
     passes_.Finish(std::get<FlowSolution>(answer));
   }
 
-  // A command may have come meanwhile that some of a gang was refused for.
+  // A command meanwhile may have caused part of a gang to be refused.
   void End() override {
     if (is_alone_ && !context_.has_changed) {
       context_.plan->version = context_.state.version();
     }
-    // Some of what is taken back may have been of others.
+    // What is taken back may have been company to others.
     while (TakeBackBroken()) {
     }
   }
 
  private:
-  // Gangs that are not whole, and who may have had their company.  Returns
-  // whether there were any.
+  // Takes back gangs that are not whole, and tasks that may have had their
+  // company.  Returns whether there were any.
   bool TakeBackBroken() {
     std::set<JobId> broken;
     for (const Gangs::Waiting& gang : context_.plan->gangs) {
@@ -645,7 +647,7 @@ class CarryOut : public Stage {
     return true;
   }
 
-  // Of what its passes placed and what can be taken back.
+  // Those of its passes' placements that can be taken back.
   template <class Condition>
   std::vector<TaskId> FindPlaced(Condition condition) const {
     std::vector<TaskId> found;
@@ -658,12 +660,12 @@ class CarryOut : public Stage {
   }
 
   RoundContext& context_;
-  const bool is_alone_;  // Nothing but the plan has changed the state.
+  const bool is_alone_;  // Only the plan has changed the state.
   Passes passes_;
 };
 
-// Where others were placed meanwhile: tasks that the packing left out, and
-// gangs.
+// Drops them if others were placed meanwhile: tasks that the packing left out,
+// and gangs.
 void DropMachinesWithoutRoom(const std::set<ClassKey>& classes,
                              RoundContext* context) {
   PackingPlan& plan = *context->plan;
@@ -690,7 +692,7 @@ void AddPlanned(uint32_t highest, uint32_t lowest, RoundContext* context,
     const uint32_t tier = plan.TierOf(key);
     if (tier <= highest && tier >= lowest) classes.insert(key);
   }
-  // Nothing but the plan has changed the state: all of it has room.
+  // If only the plan has changed the state, all of it has room.
   if (plan.version != context->state.version()) {
     DropMachinesWithoutRoom(classes, context);
   }

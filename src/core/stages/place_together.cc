@@ -1,11 +1,10 @@
-// The stage that places many priorities at once, where none of them waits.
+// The stage that places many priorities at once, if none of them has to wait.
 //
-// A range of priorities is tried, the most urgent first.  Where all of it was
-// placed the next range begins below, and may be twice as large.  Where some
-// of it waits there is something to decide between its priorities: all of it
-// is taken back, and a smaller range is tried, down to a single priority, which
-// the stages that follow decide on by itself.  Where there is a plan it is
-// carried out first.
+// Ranges of priorities are tried, the most urgent first.  If all of a range was
+// placed, the next one begins below it and may be twice as large.  If some of
+// it waits, its priorities compete.  Then all of it is taken back, and a
+// smaller range is tried, down to a single priority, on which the following
+// stages decide by itself.  If there is a plan, it is carried out first.
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +26,7 @@
 namespace sluice {
 namespace {
 
-// As long as no more priorities wait each has its own passes.
+// Up to this many waiting priorities have passes of their own.
 constexpr size_t kApartMax = 12;
 
 class PlaceTogether : public Stage {
@@ -62,27 +61,27 @@ class PlaceTogether : public Stage {
   }
 
  private:
-  // To place the first members of the demand.
+  // An attempt to place the first members of the demand.
   struct Attempt {
     Attempt(RoundContext* context, size_t count)
         : passes(context), members(count) {}
 
     Passes passes;
     size_t members;
-    // Whether it begins with what the plan places.
+    // True if it begins with what the plan places.
     bool carries_out = false;
-    // Whether nothing but the plan had changed the state before.
+    // True if only the plan had changed the state before.
     bool is_plan_alone = false;
-    // What the plan had before: a smaller range may have room where this one
+    // What the plan held before: a smaller range may have room where this one
     // has none.
     absl::flat_hash_map<MachineId, uint32_t> of_machine;
-    size_t placed_before = 0;  // When its bands were cut last.
+    size_t placed_before = 0;  // When its bands were last cut.
     bool has_bands = false;
   };
 
   void Search() {
-    // Something of a level may wait by the plan.  A range of several levels
-    // would then be taken back as a whole, though the others can be placed.
+    // Something of a level may wait under the plan.  A range of several levels
+    // would then be taken back as a whole, although the others can be placed.
     uint32_t lowest = 0;
     if (context_.plan.has_value() && context_.levels.has_value()) {
       const std::vector<uint32_t>& levels = context_.levels->lowest;
@@ -97,7 +96,7 @@ class PlaceTogether : public Stage {
         &context_);
   }
 
-  // Returns whether there is something to try; else the tier is one that is
+  // Returns true if there is something to try.  If not, the tier is one that is
   // decided on by itself, or the last.
   bool Begin() {
     if (!demand_.members.empty()) {
@@ -122,7 +121,7 @@ class PlaceTogether : public Stage {
     tier_.delta_begin = context_.state.counters().next_delta_sequence;
   }
 
-  // From the highest priority down to that of the last of so many members.
+  // From the highest priority down to that of the last of the first `members`.
   void Try(size_t members) {
     attempt_.emplace(&context_, members);
     if (!context_.plan.has_value()) return;
@@ -134,7 +133,7 @@ class PlaceTogether : public Stage {
                &context_, &attempt_->passes);
   }
 
-  // After its passes.  Returns whether there is more to do.
+  // Call it after its passes.  Returns true if there is more to do.
   bool GoOn() {
     Attempt& attempt = *attempt_;
     if (std::exchange(attempt.carries_out, false)) KeepPlanAlone();
@@ -149,7 +148,7 @@ class PlaceTogether : public Stage {
     return TryLess(tried);
   }
 
-  // Whether nothing waits of what is tried.
+  // True if nothing that is tried waits.
   bool IsPlaced() const {
     return std::ranges::all_of(Tried(), [this](const BandMember& member) {
       return context_.CountWaiting(member.key) == 0;
@@ -204,7 +203,7 @@ class PlaceTogether : public Stage {
     return Begin();
   }
 
-  // Half as many priorities.  Returns whether there is more to do.
+  // Tries half as many priorities.  Returns true if there is more to do.
   bool TryLess(size_t tried) {
     std::vector<size_t> ends;  // Of the priorities that were tried, in members.
     for (size_t i = 1; i <= tried; ++i) {
@@ -224,19 +223,19 @@ class PlaceTogether : public Stage {
 
   RoundContext& context_;
   Tier& tier_;
-  std::optional<RangeSearch> search_;  // While it goes on.
+  std::optional<RangeSearch> search_;  // While it runs.
   RangeDemand demand_;
-  std::optional<Attempt> attempt_;  // While it goes on.
+  std::optional<Attempt> attempt_;  // While it runs.
 };
 
 }  // namespace
 
 std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier) {
-  // A pass of many may be more than a round may do.
+  // A pass of many may exceed the work of a round.
   if (context->options.arcs_max > 0) return nullptr;
   const auto& pending = context->state.pending();
   auto it = pending.lower_bound(ClassKey{tier->priority, {}});
-  // What they ask for would come after what is more urgent only.
+  // What they ask for would come only after what is more urgent.
   if (std::ranges::any_of(it, pending.end(), [](const auto& entry) {
         return !entry.first.rules->minimums.empty();
       })) {

@@ -8,9 +8,9 @@
 namespace sluice {
 namespace {
 
-// Of a task for which another one is there or comes.
+// Ends a task whose replacement runs or comes.
 void StopOrWithdraw(const Task& former, RoundContext* context) {
-  if (context->state.IsUntold(former.id)) {  // There is nobody to stop yet.
+  if (context->state.IsUntold(former.id)) {  // No task to stop yet.
     context->state.Withdraw(former.id);
     context->state.SetHeld(former.id, true);
     ++context->stats->withdrawn;
@@ -20,7 +20,7 @@ void StopOrWithdraw(const Task& former, RoundContext* context) {
   }
 }
 
-// Others may have been placed because of one that nobody has been told of.
+// Others may have been placed because of a task that no client knows of.
 bool MustStay(const Task& former, const ClusterState& state) {
   return !state.CanPreempt(former) ||
          (state.IsUntold(former.id) && former.class_key.IsBound());
@@ -61,7 +61,8 @@ void ReplaceTasks(RoundContext* context) {
     }
     bool is_held = replacements.FindInFavorOf(*task) != nullptr;
     if (!is_held && replacements.FindRunningFormer(*task) != nullptr) {
-      // One of a gang does not go ahead of the others, nor wait without them.
+      // A task of a gang neither goes ahead of the others nor waits without
+      // them.
       if (!context->gangs.IsClosed(task->class_key)) {
         newcomers.push_back(task);
         is_held = !task->class_key.rules->replaces_anywhere;
@@ -72,7 +73,7 @@ void ReplaceTasks(RoundContext* context) {
   if (newcomers.empty()) return;
   state.SyncPeers();
   for (const Task* newcomer : newcomers) {
-    // An earlier one of them may have made it wait.
+    // An earlier newcomer may have made it wait.
     const Task* former = replacements.FindRunningFormer(*newcomer);
     if (former != nullptr) TakePlace(*newcomer, *former, context);
   }

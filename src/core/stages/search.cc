@@ -1,4 +1,4 @@
-// The stage that places a small tier anew, in every way.
+// The stage that places a small tier anew, trying every way.
 
 #include "core/neighborhood.h"
 #include "core/neighborhood_search.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Keeps what it finds, in one go.
+// Keeps what it finds, in one step.
 class Search : public Stage {
  public:
   Search(RoundContext* context, Tier* tier)
@@ -34,7 +34,7 @@ class Search : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
-  // What was placed may not be legal by now, and gangs are healed before others
+  // Placements may not be legal by now, and gangs are healed before others
   // start.
   if (context->has_changed) return nullptr;
   context->FreshEligibility();

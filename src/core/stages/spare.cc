@@ -32,7 +32,7 @@ class Spare {
         may_lose_room_(newcomers != NewcomersInTheWay::kStay),
         may_take_back_(newcomers == NewcomersInTheWay::kTakeBack) {}
 
-  // Returns those of the victims that stay.
+  // Returns the victims that stay.
   std::set<TaskId> Run(std::span<const TaskId> victims) {
     std::set<TaskId> spared;
     const std::vector<Party> parties = FindParties(victims);
@@ -52,7 +52,7 @@ class Spare {
  private:
   using Party = std::vector<const Task*>;
 
-  // Of most victims the room is needed, so that is looked at first.
+  // The room of most victims is needed, so that is checked first.
   std::vector<Party> FindParties(std::span<const TaskId> victims) const {
     std::vector<const Task*> found;
     const Task* needed = nullptr;  // The last one whose room is.
@@ -95,8 +95,8 @@ class Spare {
     return parties;
   }
 
-  // Whether what has room kept there has it beside the task, but for newcomers
-  // that are to wait rather than that it is stopped.
+  // True if tasks with reserved room on the machine still have it beside the
+  // task, except newcomers that are to wait rather than have it stopped.
   bool CanBeHeldBeside(const Task& task) const {
     const Machine& machine = *state_.FindMachine(task.machine);
     Resources staying = task.class_key.request;
@@ -123,7 +123,8 @@ class Spare {
     });
     return yielding;
   }
-  // Until the others have their room beside the task, which stays.
+  // Makes newcomers yield until the others have their room beside the task,
+  // which stays.
   void MakeYield(const Task& spared) {
     const Machine& machine = *state_.FindMachine(spared.machine);
     for (const Task* newcomer : FindYielding(spared)) {
@@ -134,7 +135,7 @@ class Spare {
       state_.EndNomination(newcomer->id);
     }
   }
-  // The same of host ports, and of parts of the machine.
+  // The same for host ports and for parts of the machine.
   bool LeavesPorts(const Task& task) const {
     const PlacementRules& rules = *task.class_key.rules;
     if (!rules.ComeOneByOne()) return true;
@@ -146,8 +147,8 @@ class Spare {
     });
   }
 
-  // Newcomers whose rules about other tasks a spared victim could break, and
-  // the leaving tasks that such rules may mean.
+  // Finds newcomers whose rules about other tasks a spared victim could break,
+  // and the leaving tasks that such rules may select.
   void FindServed() {
     const auto add = [this](const Placement& one) {
       if (one.task->class_key.DependsOnPeers()) served_.push_back(one);
@@ -158,7 +159,7 @@ class Spare {
     }
     if (served_.empty()) return;
     for (const auto& [id, machine] : state_.machines()) {
-      // From one that is gone they may never leave.
+      // Tasks on a departed machine may never leave.
       if (machine->leaving_count == 0 || !machine->IsSound()) continue;
       for (const TaskId one : machine->tasks) {
         const Task* task = state_.FindTask(one);
@@ -169,7 +170,7 @@ class Spare {
     }
   }
 
-  // The same of all of them together.
+  // The same for all of them together.
   bool LeaveRoom(const Party& party) const {
     if (!std::ranges::all_of(party, [this](const Task* task) {
           return CanBeHeldBeside(*task) && LeavesPorts(*task);
@@ -187,7 +188,8 @@ class Spare {
     });
   }
 
-  // Unless that shuts somebody out, or leaves too few of a gang.
+  // Puts the party back, unless that shuts a task out, or leaves too few of a
+  // gang.
   bool PutBack(const Party& party) {
     std::vector<TaskId> spared;
     for (const Task* task : party) {
@@ -208,7 +210,7 @@ class Spare {
                                         context_.gangs.MinimumFor(key);
   }
 
-  // Newcomers that keep the others from that wait, where they may.
+  // Newcomers that prevent this wait, if they may.
   bool LetAllBe(const Party& party) {
     Transaction taking_back(context_.now_ms, &state_);
     std::vector<Placement> taken;
@@ -230,9 +232,9 @@ class Spare {
     return true;
   }
 
-  // Of those that have come, and those that are to, the first that may not be
-  // there beside these and without those taken back, once all have left that
-  // still have to.
+  // The first task, of those that have come or are to come, that may not be
+  // there beside these and without those taken back, once all that still must
+  // leave have left.
   std::vector<Placement>::const_iterator FindShutOut(
       const Party& party, std::span<const Placement> taken) {
     state_.SyncPeers();
@@ -243,7 +245,7 @@ class Spare {
       if (IsOneOf(*one.task, taken)) return false;
       context_.spare_looks_left -= std::ssize(party);
       if (context_.spare_looks_left < 0) return true;
-      // Without those taken back an emptiest domain may have sunk.
+      // Without those taken back, an emptiest domain may have sunk.
       return (!taken.empty() || Concerns(party, one)) && !MayBe(one, leavers);
     });
   }
@@ -301,7 +303,7 @@ class Spare {
                .AllowAll(one.machine);
   }
 
-  // Whether one of these, where it runs, could keep that one out.
+  // True if one of these, where it runs, could keep that one out.
   bool Concerns(const Party& party, const Placement& one) const {
     const PeerTable& peers = state_.peers();
     const ClassKey& key = one.task->class_key;
@@ -330,7 +332,7 @@ class Spare {
   const bool may_lose_room_;
   const bool may_take_back_;
   std::vector<Placement> served_;
-  // Those of them that may be taken back, once they are known.
+  // Those that may be taken back, once they are known.
   std::optional<absl::btree_map<TaskId, Cost>> newcomers_;
   std::vector<const Task*> leavers_;
 };
@@ -342,7 +344,7 @@ int64_t EraseAll(const std::set<TaskId>& spared, std::vector<TaskId>* victims) {
       *victims, [&spared](TaskId id) { return spared.contains(id); }));
 }
 
-// Those of whom a client may have been told leave, whatever comes.
+// Removes victims that a client may have been told of, whatever happens.
 void KeepUntold(const ClusterState& state, std::vector<TaskId>* victims) {
   absl::flat_hash_set<TaskId> untold;
   for (const auto& [sequence, delta] : state.outbox()) {
@@ -358,7 +360,7 @@ void KeepUntold(const ClusterState& state, std::vector<TaskId>* victims) {
 
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context) {
   std::vector<TaskId>& victims = context->agenda.known.victims;
-  // Where nothing has changed, whoever could not stay then cannot stay now.
+  // If nothing has changed, a task that could not stay then cannot stay now.
   const std::array<uint64_t, 3> as_of = {context->state.version(),
                                          context->state.nominations().changes(),
                                          victims.size()};

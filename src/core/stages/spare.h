@@ -18,9 +18,8 @@ namespace sluice {
 // and that, if it stayed, would leave no place for a task it was stopped for.
 enum class NewcomersInTheWay {
   kStay,
-  kLoseRoom,  // Who has room kept waits without, rather than that a task that
-              // Nominees wait without their room, rather than have a running
-              // task stopped.
+  // Nominees lose their room and wait, rather than have a running task stopped.
+  kLoseRoom,
   kTakeBack,  // So do those that were placed.
 };
 
