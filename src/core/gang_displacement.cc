@@ -132,7 +132,7 @@ std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
         Attempt(subject, tasks, restriction, looks_left)
             .Go(tasks, minimum, first);
     if (!found.has_value()) continue;
-    // Whoever comes is more urgent than who leaves.
+    // All that come are more urgent than those that leave.
     const auto more = best.has_value()
                           ? std::ssize(found->coming) - std::ssize(best->coming)
                           : 1;

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// One machine that has the mean of what these have free.
+// A machine with the mean of what these have free.
 PackingGroup MeanOf(const PackingProblem& problem,
                     std::span<const size_t> groups) {
   PackingGroup mean = problem.groups[groups[0]];

@@ -1,9 +1,9 @@
-// A packing problem with few groups in the place of many that are much alike.
+// A packing problem with few groups in place of many similar ones.
 //
-// Where hardly two machines are equal a master with a row for each group takes
-// too long.  Prices hardly depend on what single machines have free, so they
-// are found for groups of mean machines; what they prove is worked out over the
-// real ones (PatternRelaxation::BoundAt).
+// If hardly any two machines are equal, a master with a row for each group
+// takes too long.  Prices hardly depend on what single machines have free, so
+// they are found for groups of mean machines.  The bound at these prices is
+// then computed over the real ones (PatternRelaxation::BoundAt).
 //
 // Threads: a free function.
 
@@ -16,9 +16,9 @@
 
 namespace sluice {
 
-// Groups of one kind whose machines have similar amounts free are one, of as
-// many machines with the mean amounts: no more than `groups_max`, or one for
-// each kind where there are more kinds.
+// Merges groups of one kind whose machines have similar amounts free into one
+// group with the same number of machines and the mean amounts.  Returns at most
+// `groups_max` groups, or one for each kind if there are more kinds.
 PackingProblem CoarseProblem(const PackingProblem& problem, size_t groups_max);
 
 }  // namespace sluice

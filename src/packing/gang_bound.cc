@@ -17,23 +17,23 @@
 namespace sluice {
 namespace {
 
-// Where so many are open, more of them hardly prove more.
+// With this many open, more of them hardly prove more.
 constexpr size_t kBranchesMax = 60;
-// What floating-point arithmetic may have taken from an amount.
+// Allows for floating-point error in an amount.
 constexpr double kAlmost = 1e-6;
 constexpr int64_t kImpossible = std::numeric_limits<int64_t>::max();
 
 struct Branch {
   int64_t bound = 0;
-  size_t number = 0;  // In the order in which they were made.
+  size_t number = 0;  // In order of creation.
   // Gangs, by their index in the problem.
   std::vector<size_t> run = {};
   std::vector<size_t> wait = {};
-  std::optional<size_t> in_part = {};  // A gang to be decided on.
+  std::optional<size_t> in_part = {};  // To be decided on.
   // The gangs that run in the relaxation, if it starts none in part.
   std::optional<std::vector<size_t>> relaxed = {};
 
-  // The one with the least bound is looked at first.
+  // The branch with the lowest bound is looked at first.
   bool operator<(const Branch& other) const {
     return std::pair(bound, number) > std::pair(other.bound, other.number);
   }
@@ -76,7 +76,7 @@ class Search {
            std::ranges::count(branch.wait, gang) > 0;
   }
 
-  // Whether it makes no difference which of the two runs.
+  // True if it makes no difference which of the two runs.
   bool AreAlike(size_t a, size_t b) {
     if (a == b) return true;
     const PackingGang& one = problem_.gangs[a];
@@ -104,7 +104,7 @@ class Search {
     return kinds_[gang];
   }
 
-  // Relaxes what is left to be decided.
+  // Relaxes the undecided rest.
   void Open(Branch branch) {
     branch.number = opened_++;
     branch.in_part.reset();
@@ -133,7 +133,7 @@ class Search {
                                  std::max<int64_t>(work_max_ - work_, 0));
     relaxation.Seed();
     const PackingRest whole = AllOf(merged);
-    // There are fewer levels where all that might wait of some is to run.
+    // There are fewer levels if everything that might wait on some must run.
     const size_t levels = relaxation.level_count();
     const bool is_of_costs = held_.size() == problem_.level_count();
     const bool is_any_left = held.size() < levels;
@@ -158,8 +158,8 @@ class Search {
              std::ssize(part.classes) * std::ssize(part.costs);
   }
 
-  // Finds the gang to be decided on: the first, in the order of their turns,
-  // that does not get all that the relaxation has for its classes.
+  // Finds the gang to be decided on: the first one, in the order of their
+  // turns, for which the relaxation has some places, but too few.
   void Decide(const MergedClasses& classes, const std::vector<double>& places,
               Branch* branch) const {
     Seating seating = classes.MakeSeating();
@@ -200,12 +200,12 @@ class Search {
   int64_t work_ = 0;
 };
 
-// On the level above all others.
+// States the rule on the level above all others.
 void MustRun(const PackingGang& gang, PackingProblem* problem) {
   int64_t may_wait = -gang.minimum;
   for (const size_t c : gang.classes) may_wait += problem->classes[c].count();
   if (may_wait > 0 && gang.classes.size() > 1) {
-    // Any of its classes may have those that wait.
+    // The waiting tasks may be of any of its classes.
     for (const size_t c : gang.classes) {
       problem->classes[c].budgets.push_back(problem->budgets.size());
     }

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Those of `items`, one for each class, that are kept.
+// Keeps those of `items`, one for each class, whose class is kept.
 template <class T>
 void Keep(std::span<const std::optional<size_t>> index_of,
           std::vector<T>* items) {

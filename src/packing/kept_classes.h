@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// Drops the classes without an index, and gives the others theirs, wherever the
-// problem names them; gangs that have none left are dropped, too.
+// Drops the classes without an index, and renumbers the others wherever the
+// problem names them.  Gangs without any classes left are dropped, too.
 // REQUIRES: `index_of`, by class, ascends without gaps; the problem has no
 // former packing yet.
 void KeepClasses(std::span<const std::optional<size_t>> index_of,

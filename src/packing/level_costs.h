@@ -1,6 +1,6 @@
-// What it costs to leave tasks waiting, by level of urgency.
+// The cost of leaving tasks waiting, by level of urgency.
 //
-// Level 0 is the most urgent.  Nothing of a level outweighs a level above it:
+// Level 0 is the most urgent.  No cost of a level outweighs a level above it:
 // costs are compared level by level, in that order.
 //
 // Threads: values.
@@ -22,13 +22,13 @@ namespace sluice {
 class LevelCosts {
  public:
   LevelCosts() = default;
-  // All of level 0.
+  // All of it on level 0.
   LevelCosts(int64_t cost) { Add(0, cost); }  // NOLINT: as good as a number.
   explicit LevelCosts(std::span<const int64_t> costs) {
     for (size_t level = costs.size(); level-- > 0;) Add(level, costs[level]);
   }
 
-  // 0 where nothing was added.
+  // 0 if nothing was added.
   int64_t operator[](size_t level) const {
     return level < costs_.size() ? costs_[level] : 0;
   }
@@ -43,20 +43,20 @@ class LevelCosts {
       Add(level, other[level]);
     }
   }
-  // From this level on nothing costs anything.
+  // From this level on all costs are 0.
   size_t size() const { return costs_.size(); }
 
   // Over all levels.
   int64_t Sum() const {
     return std::accumulate(costs_.begin(), costs_.end(), int64_t{0});
   }
-  // Of the first `level_count` levels.
+  // The costs of the first `level_count` levels.
   std::vector<int64_t> ByLevel(size_t level_count) const {
     std::vector<int64_t> costs(costs_.begin(), costs_.end());
     costs.resize(level_count, 0);
     return costs;
   }
-  // Whether no level costs more than in the other.
+  // True if no level costs more than in `other`.
   bool IsNowhereAbove(const LevelCosts& other) const {
     for (size_t level = 0; level < size(); ++level) {
       if (costs_[level] > other[level]) return false;
@@ -73,7 +73,7 @@ class LevelCosts {
     return out << ']';
   }
   friend bool operator==(const LevelCosts&, const LevelCosts&) = default;
-  // Costs are not negative, so that a level that is missing is the least.
+  // Costs are not negative, so a missing level is the least.
   friend std::strong_ordering operator<=>(const LevelCosts& a,
                                           const LevelCosts& b) {
     return std::lexicographical_compare_three_way(

@@ -13,14 +13,14 @@
 namespace sluice {
 namespace {
 
-// Moves from group to group of one class: there may be any number of tasks.
+// Moves of one class from group to group: there may be any number of tasks.
 constexpr int kMovesMax = 1000;
-// Patterns times classes that may be looked at.
+// The maximum of patterns times classes looked at.
 constexpr size_t kLooksMax = 2000000;
-// What a change must gain, as a part of all squares.
+// The minimum gain of a change, as a part of all squares.
 constexpr double kGainMin = 0.02;
 
-// A pattern, and what of a machine of its group it uses.
+// A pattern, and what it uses of a machine of its group.
 struct Load {
   Pattern pattern;
   std::vector<double> shares;  // By dimension.
@@ -50,7 +50,7 @@ class Leveler {
     loads_.clear();
   }
 
-  // Whether it is worth a change.
+  // True if the gain is worth a change.
   bool IsMuchMoreLevel() const {
     return Squares() < (1 - kGainMin) * squares_before_;
   }
@@ -90,9 +90,9 @@ class Leveler {
     return squares;
   }
 
-  // Of the load with so many more tasks of the class.  Times what a share is
-  // worth there, so that it pays to move what is asked for from a high load to
-  // a low one, whatever the machines' sizes.
+  // The squares of the load with `count` more tasks of the class, weighted by
+  // capacity.  So moves from a high load to a low one pay, whatever the sizes
+  // of the machines.
   double SquaresWith(const Load& load, size_t c, double count) const {
     const size_t g = load.pattern.group;
     double squares = 0;
@@ -106,7 +106,7 @@ class Leveler {
     return squares;
   }
 
-  // No less than what is free.
+  // At least what is free.
   int64_t CapacityOf(size_t g, size_t d) const {
     const PackingGroup& group = problem_.groups[g];
     return group.capacity.empty() ? group.free[d]
@@ -120,7 +120,7 @@ class Leveler {
                : 0;
   }
 
-  // On the machine where it is the largest.
+  // On the machine where it is largest.
   double SizeOf(size_t c) const {
     double size = 0;
     for (size_t g = 0; g < problem_.groups.size(); ++g) {
@@ -137,7 +137,7 @@ class Leveler {
            RoomOn(problem_, pattern, c) > 0;
   }
 
-  // Whether the machine has room for all that, side by side.
+  // True if the machine has room for all of that together.
   bool Fits(const Pattern& pattern) const {
     const PackingGroup& group = problem_.groups[pattern.group];
     std::vector<int64_t> left = group.free;
@@ -181,8 +181,8 @@ class Leveler {
     }
   }
 
-  // Each machine of the group gets as many of each class, and what is left of
-  // the classes goes around, the largest first.
+  // Each machine of the group gets the same number of each class; the
+  // remainders go around, the largest first.
   void SpreadOver(size_t g, const std::vector<size_t>& classes) {
     std::vector<Pattern>& former = of_group_[g];
     const int64_t machines = problem_.groups[g].machines;
@@ -200,7 +200,8 @@ class Leveler {
     for (const auto& [c, count] : counts) {
       if (count >= machines) each.tasks.emplace_back(c, count / machines);
     }
-    // By machine: of which class it has one more from there on, or one less.
+    // By machine: the classes of which it has one more, or one fewer, from
+    // there on.
     std::map<int64_t, std::vector<std::pair<size_t, int64_t>>> changes;
     int64_t next = 0;
     for (const size_t c : classes) {
@@ -233,7 +234,7 @@ class Leveler {
     }
   }
 
-  // Of what may move each machine's own costs less.
+  // Of movable tasks, those on their own machines cost less.
   bool IsAnyMovable(const std::vector<Pattern>& patterns) const {
     return std::ranges::any_of(patterns, [this](const Pattern& pattern) {
       return std::ranges::any_of(pattern.tasks, [this](const auto& tasks) {
@@ -261,12 +262,12 @@ class Leveler {
     for (const auto& [cost, loads] : by_cost) MoveAmong(loads, c);
   }
 
-  // One that may leave.
+  // True if it holds one that may leave.
   bool Holds(size_t c, size_t load) const {
     return CountFreeToLeave(problem_, loads_[load].pattern, c) > 0;
   }
 
-  // From where the load is the highest to where it is the lowest.
+  // Moves from the highest load to the lowest.
   void MoveAmong(const std::vector<size_t>& loads, size_t c) {
     std::set<std::pair<double, size_t>> holders;
     std::set<std::pair<double, size_t>> places;

@@ -8,13 +8,13 @@
 namespace sluice {
 namespace {
 
-// Sums of some hundred products of doubles are off by less.
+// A bound of the error of sums of some hundred products of doubles.
 constexpr double kRounding = 1e-11;
 constexpr int kWeightSteps = 10;
-// Partial fillings that are looked at.
+// Limits of partial fillings looked at.
 constexpr int64_t kRoughNodes = 60;
 constexpr int64_t kExactNodes = 400;
-// Fillings that are looked at for each of these, those without hope included.
+// Fillings looked at per node, including hopeless ones.
 constexpr int64_t kLooksPerNode = 100;
 // Cells of a grid times classes.
 constexpr int64_t kGridMax = 4000000;
@@ -81,7 +81,7 @@ void MachineFilling::CollectMovable(size_t task_class, double value,
   CollectItem(task_class, value, running);
   if (moved <= 0) return;
   CollectItem(task_class, moved, count);
-  // More of a class than fits takes none of these in place of the dearer ones.
+  // If there are more than fit, the cheaper ones must not replace the dearer.
   if (items_.size() == before + 2) {
     items_.back().limit -= items_[before].limit;
     if (items_.back().limit == 0) items_.pop_back();
@@ -91,7 +91,7 @@ void MachineFilling::CollectMovable(size_t task_class, double value,
 void MachineFilling::CollectCompany(std::span<const double> values,
                                     std::span<const int64_t> counts) {
   std::vector<bool> is_wanted(values.size(), false);
-  // Those that are collected here may need company, too.
+  // Items that are added here may need company, too.
   for (size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].needs_company) continue;
     for (const size_t c : problem_.classes[items_[i].task_class].company) {
@@ -124,7 +124,7 @@ double MachineFilling::Relax(std::span<const double> weights,
     for (size_t d = 0; d < dimensions_; ++d) {
       item.size += weights[d] * shares[d];
     }
-    // Those come last that only others make worth anything.
+    // Items that only have value through others come last.
     item.density = item.value <= 0 ? item.value
                    : item.size > 0 ? item.value / item.size
                                    : std::numeric_limits<double>::infinity();
@@ -152,7 +152,7 @@ double MachineFilling::Relax(std::span<const double> weights,
   return value;
 }
 
-// What is used the most gets more weight, what is used the least gives it up.
+// Moves weight from the dimensions used least to those used most.
 void MachineFilling::ChooseWeights(std::vector<double>* weights) {
   if (weights->empty()) {
     weights->assign(dimensions_, 0);
@@ -327,7 +327,7 @@ void MachineFilling::SearchCounts(size_t next, double value, double room,
   for (; count >= least; --count) {
     if (count == 0) CountApart(item.task_class, -1);
     if (--looks_left_ < 0) {
-      // The rest of them is left out.
+      // Cuts off the rest.
       open_bound_ = std::max(open_bound_, bound);
       break;
     }
@@ -335,8 +335,7 @@ void MachineFilling::SearchCounts(size_t next, double value, double room,
     const double value_with = value + taken * item.value;
     const double room_with = room - taken * item.size;
     Search(next + 1, value_with, room_with);
-    // What follows is worth no more by its size, so with fewer it is hopeless,
-    // too.
+    // What follows is worth no more per size, so fewer are hopeless, too.
     if (count == least || !MayBeat(next + 1, value_with, room_with)) break;
     Choose(next, -1);
   }
@@ -409,8 +408,8 @@ bool MachineFilling::FindBinding(std::vector<size_t>* binding) const {
     int64_t most = 0;
     for (const Item& item : items_) most = std::max(most, request(item, d));
     if (most == 0) continue;
-    // How many tasks fit by what they ask of another dimension, but for those
-    // that may themselves be left out because of this one.
+    // How many tasks fit by their requests in another dimension, without those
+    // that may themselves be limited by this one.
     int64_t tasks = std::numeric_limits<int64_t>::max() / most;
     for (size_t other = 0; other < dimensions_; ++other) {
       int64_t least = std::numeric_limits<int64_t>::max();
@@ -447,7 +446,7 @@ void MachineFilling::FillByGrid(Filling* filling) {
   std::vector<double> value(cells, 0);
   std::vector<int32_t> last(cells, -1);  // The item that a cell ends with.
   std::vector<int64_t> offsets;
-  double for_nothing = 0;  // What those are worth that ask for nothing.
+  double for_nothing = 0;  // Of items without a request.
   for (size_t i = 0; i < items_.size(); ++i) {
     const int64_t* request = RequestOf(items_[i]);
     const int64_t down = request[binding[0]] / unit[0];

@@ -28,7 +28,7 @@ MergedClasses::MergedClasses(const PackingProblem& problem)
     look.insert(look.end(), one.apart_from.begin(), one.apart_from.end());
     if (has_company) AddCompany(c, &look);
     size_t merged = merged_.classes.size();
-    // A limit is one for each class, and so is what runs on a machine.
+    // Limits and running tasks belong to a single class.
     if (one.per_machine_max == std::numeric_limits<int64_t>::max() &&
         !one.runs) {
       merged = known.try_emplace(std::move(look), merged).first->second;
@@ -128,7 +128,7 @@ std::vector<Pattern> MergedClasses::Part(
       counts[m] += count * pattern.machines;
     }
   }
-  // By merged class, so many tasks of each class, the last to be taken first.
+  // By merged class: how many tasks of each class, the last one taken first.
   std::vector<std::vector<std::pair<size_t, int64_t>>> left(members_.size());
   const std::vector<int64_t> placed = MakeSeating().Seat(counts).tasks;
   for (size_t c = placed.size(); c-- > 0;) {
@@ -137,7 +137,7 @@ std::vector<Pattern> MergedClasses::Part(
   std::vector<Pattern> parted;
   for (const Pattern& pattern : patterns) {
     for (int64_t machines = pattern.machines; machines > 0;) {
-      // What the next machine gets, and how many may get the same.
+      // What the next machine gets, and how many machines may get the same.
       Pattern part{pattern.group, machines, {}};
       for (const auto& [m, count] : pattern.tasks) {
         int64_t missing = count;

@@ -1,6 +1,6 @@
-// A packing problem with the classes as one that differ in nothing but what
-// their tasks cost to leave waiting, and in their gangs: jobs that ask for the
-// same.
+// A packing problem in which classes are merged that differ only in the waiting
+// costs of their tasks and in their gangs: jobs with the same request and
+// rules.
 //
 // Threads: values.
 
@@ -24,23 +24,23 @@ class MergedClasses {
 
   const PackingProblem& merged() const { return is_same_ ? problem_ : merged_; }
   const PackingProblem& problem() const { return problem_; }
-  // Who gets the places of a packing of the merged classes.
+  // Decides who gets the places of a packing of the merged classes.
   Seating MakeSeating() const { return {problem_, merged_of_}; }
-  // Patterns of merged classes with tasks of the problem's own: those that are
-  // dearest to leave waiting, and gangs as a whole.  Places that nobody takes
-  // are left out.
+  // Turns patterns of merged classes into patterns of the problem's own
+  // classes.  Tasks with the highest waiting cost get places first, and gangs
+  // as a whole.  Places that nobody takes are left out.
   std::vector<Pattern> Part(const std::vector<Pattern>& patterns) const;
-  // The other way round.
+  // The reverse.
   std::vector<Pattern> Merge(const std::vector<Pattern>& patterns) const;
 
  private:
   void MergeWaiting();
-  // Whose company it needs, and who needs it.
+  // Adds which classes it needs as company, and which need it.
   void AddCompany(size_t task_class, std::vector<int64_t>* look) const;
 
   const PackingProblem& problem_;
-  bool is_same_ = false;                      // No two classes are one:
-  PackingProblem merged_;                     // this has no more than them.
+  bool is_same_ = false;   // True if nothing could be merged.
+  PackingProblem merged_;  // Empty then.
   std::vector<std::vector<size_t>> members_;  // By merged class.
   std::vector<size_t> merged_of_;             // By class.
 };

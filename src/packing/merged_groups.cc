@@ -20,7 +20,7 @@ MergedGroups::MergedGroups(const PackingProblem& problem) : problem_(problem) {
   merged_.budgets = problem.budgets;
   const size_t dimensions =
       problem.groups.empty() ? 0 : problem.groups[0].free.size();
-  // What all requests are multiples of, and all of them together.
+  // A common divisor of all requests, and their sum.
   std::vector<int64_t> unit(dimensions, 0);
   std::vector<int64_t> all(dimensions, 0);
   for (const PackingClass& one : problem.classes) {

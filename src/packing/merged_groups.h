@@ -1,7 +1,7 @@
-// A packing problem with the groups as one that no class can tell apart.
+// A packing problem in which groups are merged that no class can tell apart.
 //
-// What is free counts in units of which all requests are multiples, and only as
-// far as all tasks together could use it.  That loses nothing.
+// Free amounts are counted in units that divide all requests, and capped at
+// what all tasks together could use.  That loses nothing.
 //
 // Threads: values.
 
@@ -20,7 +20,7 @@ class MergedGroups {
   explicit MergedGroups(const PackingProblem& problem);
 
   const PackingProblem& merged() const { return merged_; }
-  // Patterns of merged groups on the groups of the problem itself.
+  // Turns patterns of merged groups into patterns of the problem's own groups.
   std::vector<Pattern> Part(const std::vector<Pattern>& patterns) const;
 
  private:

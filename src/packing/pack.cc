@@ -24,33 +24,33 @@ namespace sluice {
 namespace {
 
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
-// What is proved to be so near to the least ends the dives, as one part in so
-// many: what the others find is worth less than their time, and what is left
-// mending finds as well.
+// Dives end once the best is proved to be within one part in this of the bound:
+// the other dives would find too little for their time, and mending finds the
+// rest as well.
 constexpr int64_t kNearInWaiting = 1'000;
 constexpr int64_t kNearInPlaced = 200;
 constexpr int kMendsMax = 120;
 constexpr int kThoroughMendsMax = 4000;
-// With what runs there are twice as many levels, each with relaxations of its
-// own: none may take much of the work.
+// With running tasks there are twice as many levels, each with relaxations of
+// its own: none may take much of the work.
 constexpr int64_t kThoroughPartsOfWork = 12;
 constexpr int kMendsInTurnMax = 2400;
 constexpr int kMendsPerMachine = 40;
-// Where relaxations take longer than they are worth they have one of so many
-// parts of the work, which is enough for a bound.
+// If relaxations take longer than they are worth, they get one part in this of
+// the work, which is enough for a bound.
 constexpr int64_t kBoundPartsOfWork = 16;
-// For which prices are found where there are more than each can have its row.
+// Prices are found for this many groups if there are too many for a row each.
 constexpr size_t kCoarseGroupsMax = 100;
 
-// Of gangs that wait so many are tried; each may take as much work as the
-// search before, and all of them so many times as much.
+// The maximum of waiting gangs that are tried.  Each may take as much work as
+// the search before, and all of them this many times as much.
 constexpr int kGangsTriedMax = 12;
 constexpr int64_t kGangWorkMax = 4;
-// How many proofs may be followed by a search with what they end with.
+// How many proofs may be followed by a search with their final gangs.
 constexpr int kProvedTriedMax = 3;
 
-// A search that has taken so much work, and so much for each pair of a machine
-// and a class, hardly finds more.
+// A search that has taken this much work, plus this much per pair of machine
+// and class, hardly finds more.
 constexpr int64_t kUsefulWork = 10'000'000;
 constexpr int64_t kUsefulWorkByPair = 1'000;
 
@@ -89,8 +89,8 @@ class Packer {
 
   PackingSolution Run() {
     Keep(Drafted(problem_.former));
-    // Of what runs a machine may have to keep a part, where the relaxation
-    // mixes machines that keep all and machines that keep nothing.
+    // A machine may have to keep a part of what it runs, but the relaxation
+    // mixes machines that keep all with machines that keep nothing.
     if (std::ranges::any_of(problem_.classes, &PackingClass::runs)) {
       Keep(Drafted({}));
     }
@@ -157,7 +157,7 @@ class Packer {
     return it->second;
   }
 
-  // The least of each level, where those above leave what is held.
+  // The bound of each level if those above leave what is held.
   LevelCosts BoundsBeside(Held held) {
     LevelCosts bounds;
     for (size_t level = 0; level < held.size(); ++level) {
@@ -166,17 +166,17 @@ class Packer {
     return bounds;
   }
 
-  // Holds each level that is not yet at the least that the levels above allow.
+  // Holds each further level at its minimum given the levels above.
   void HoldAllAtLeast(std::vector<int64_t>* held) {
     while (held->size() < levels_) {
       held->push_back(RelaxWhole(*held).bound);
     }
   }
 
-  // The bound, dives for it, and what mending gains.
+  // Finds the bound, dives towards it, and mends the result.
   void SearchWhole() {
     // A relaxation of that many levels takes long, and its dives are often
-    // worse than what is mended without one.
+    // worse than mending without one.
     if (effort_.is_thorough) MendInTurn(work_max_ / 2, MendsInTurn());
     std::vector<int64_t> held;
     HoldAllAtLeast(&held);
@@ -188,8 +188,8 @@ class Packer {
         continue;
       }
       if (relaxation_.IsSpent()) break;
-      // The level alone, and then as little as that is at the least of all
-      // that comes after.
+      // First the level alone; then the minimum of all later ones, given this
+      // level's minimum.
       Keep(DiveFirst(Held(held).first(level)));
       held.resize(level);
       held.push_back(best_->Cost().waiting[level]);
@@ -197,7 +197,7 @@ class Packer {
       DiveFor(held, 0);
     }
     if (dived_.has_value() && dived_->Cost() > best_->Cost()) {
-      // A task more waits, but nearly all are where they should be.
+      // One more task waits, but nearly all are where they should be.
       Mend(problem_, {bound_, mends_max_}, &relaxation_, &*dived_);
       Keep(*std::move(dived_));
     }
@@ -205,17 +205,18 @@ class Packer {
     if (best_->Cost().waiting != bound_.waiting) ProveReached();
   }
 
-  // Bounds of what comes after a level are for what that level leaves.
+  // Bounds of later levels assume what the earlier levels leave.
   void ProveReached() {
     const std::vector<int64_t> reached = best_->Cost().waiting.ByLevel(levels_);
     bound_.waiting = BoundsBeside(reached);
-    // What can be proved at the same prices costs no time.
+    // A bound at known prices costs no time.
     bound_.placed = std::max(relaxation_.BoundAt(whole_, reached, prices_),
                              RelaxWhole(reached).bound);
   }
 
-  // What the relaxation starts in part may be worth starting whole: tries gangs
-  // that wait, the dearest first, one at a time, as if they must not wait.
+  // A gang that the relaxation starts in part may be worth starting whole.
+  // Tries waiting gangs, the dearest first, one at a time, as if they must not
+  // wait.
   void StartGangs() {
     if (!seating_.has_value()) return;
     const std::vector<Seating::Gang>& gangs = seating_->gangs();
@@ -246,8 +247,8 @@ class Packer {
     }
   }
 
-  // The relaxation starts gangs in part, which leads its dives astray. Searches
-  // again with the gangs that run decided on.
+  // The relaxation starts gangs in part, which misleads its dives.  Searches
+  // again with the running gangs decided on.
   void SearchBesideStarted() {
     if (!seating_.has_value()) return;
     std::vector<size_t> run;
@@ -257,7 +258,7 @@ class Packer {
     SearchBeside(run, relaxation_.work());
   }
 
-  // The same with the gangs that a proof ends with, as long as that helps.
+  // The same with the final gangs of a proof, as long as that helps.
   void SearchBesideProved() {
     if (!seating_.has_value()) return;
     const int64_t work = relaxation_.work();
@@ -288,8 +289,8 @@ class Packer {
     const LevelCosts reached = best_->Cost().waiting;
     if (reached == before.waiting) return best_->Cost() < before;
     ProveReached();
-    // What was proved with gangs still holds as far as the levels above leave
-    // what they did.
+    // What was proved with gangs still holds if the levels above leave what
+    // they did.
     for (size_t level = 0; level < levels_; ++level) {
       bound_.waiting.Add(
           level, std::max<int64_t>(proved[level] - bound_.waiting[level], 0));
@@ -304,7 +305,7 @@ class Packer {
     PackingProblem decided = WithDecided(classes_.problem(), run, wait);
     decided.groups = problem_.groups;
     decided.former = classes_.Part(best_->patterns());
-    // Fewer classes may merge than without the decision, and more groups.
+    // With the decision, fewer classes may merge than without, but more groups.
     const MergedClasses classes(decided);
     const MergedGroups groups(classes.merged());
     relaxation_.Charge(std::ssize(decided.groups) +
@@ -325,9 +326,9 @@ class Packer {
     SearchWhole();
   }
 
-  // Raises the bounds: the relaxation starts gangs in part, and no packing
-  // does. Returns the gangs that run in the proof of the first bound that is
-  // not met, or nothing if that proof was not finished.
+  // Raises the bounds: the relaxation starts gangs in part, but no packing
+  // does.  Returns the gangs that run in the proof of the first bound that is
+  // not met, or nullopt if that proof was not finished.
   std::optional<std::vector<size_t>> ProveWithGangs() {
     std::optional<std::vector<size_t>> run;
     bool is_first = true;
@@ -350,7 +351,7 @@ class Packer {
     return run;
   }
 
-  // As many as there is to find in so many machines.
+  // A number that suits how much there is to find on so many machines.
   int MendsInTurn() const {
     constexpr int64_t kMost = kMendsInTurnMax / kMendsPerMachine;
     int64_t machines = 0;
@@ -369,8 +370,9 @@ class Packer {
               .seed = effort_.seed});
   }
 
-  // Where hardly two machines are alike: proves what coarse prices do, which
-  // takes a tenth of the search, and mends what is known until it is as good.
+  // For clusters in which hardly any two machines are equal: proves what coarse
+  // prices allow, which takes a tenth of the search, and mends the known
+  // packing until it meets that.
   void SearchNearby(bool leaves_out) {
     const LevelCosts waiting = best_->Cost().waiting;
     int64_t work_max = work_max_ / 2;
@@ -380,12 +382,12 @@ class Packer {
       work_max += relaxation_.work() - before;
     }
     if (leaves_out) MendInTurn(work_max);
-    // Each machine is a pattern of its own: more of them are worth a try.
+    // Each machine is a pattern of its own: more attempts are worthwhile.
     const auto attempts = mends_max_ + static_cast<int>(problem_.groups.size());
     MendBest({.bound = bound_, .attempts_max = attempts, .seed = effort_.seed});
     const PackingCost cost = best_->Cost();
     if (effort_.wants_bound && cost > bound_ && cost.waiting != waiting) {
-      // What waits now may leave less of what comes after it.
+      // With what waits now, later levels may have lower bounds.
       bound_ = BoundAtCoarsePrices(cost.waiting);
     }
   }
@@ -417,7 +419,7 @@ class Packer {
     return bound;
   }
 
-  // Of each level, where those above leave so much.
+  // The bound of each level, given what those above leave.
   LevelCosts BoundBySize(const LevelCosts& waiting) {
     const std::vector<int64_t> held = waiting.ByLevel(levels_);
     LevelCosts bound;
@@ -451,7 +453,7 @@ class Packer {
                 &RelaxWhole(held));
   }
 
-  // Whether the best leaves hardly more than is held and costs hardly more than
+  // True if the best leaves hardly more than is held and costs hardly more than
   // `placed`.
   bool IsBestNear(Held held, int64_t placed) const {
     const PackingCost& cost = best_->Cost();
@@ -467,8 +469,8 @@ class Packer {
   void DiveFor(Held held, int64_t placed) {
     for (const double round_up_from : kRoundUpFrom) {
       if (IsBestNear(held, placed) || relaxation_.IsSpent()) return;
-      // The others relax anew: with the patterns learned since, they begin with
-      // another optimum.
+      // Later dives relax anew: with the patterns learned since, they start
+      // from another optimum.
       PackingDraft draft =
           round_up_from == kRoundUpFrom[0]
               ? DiveFirst(held)
@@ -483,13 +485,14 @@ class Packer {
       Mend(problem_, options, &relaxation_, &*best_);
       return;
     }
-    // Caps may have to sink again for what was mended, and gangs to wait.
+    // For the mended packing, caps may have to sink again, and gangs to wait.
     PackingDraft mended = *best_;
     Mend(problem_, options, &relaxation_, &mended);
     Keep(std::move(mended));
   }
 
-  // Its caps let in all that it has placed from then on, and gangs are whole.
+  // Keeps the draft if it is the best so far.  From then on its caps allow all
+  // that it has placed, and gangs are whole.
   void Keep(PackingDraft draft) {
     if (!problem_.spreads.empty() || seating_.has_value()) draft.FillUp();
     relaxation_.Charge(draft.TakeWork());
@@ -506,13 +509,13 @@ class Packer {
   const int64_t work_max_;
   PatternRelaxation relaxation_;
   PackingRest whole_;
-  // Of the whole problem, by held levels.
+  // Results for the whole problem, by held levels.
   std::map<std::vector<int64_t>, PatternRelaxation::Relaxed> relaxed_;
-  // Of the level after these; or, with all of them, of placements.
+  // For the level after these; or, with all of them, for placements.
   std::map<std::vector<int64_t>, int64_t> bound_by_size_;
   std::map<std::vector<int64_t>, int64_t> bound_at_coarse_;
-  std::optional<Seating> seating_;  // Where there are gangs.
-  // Sets of gangs that a search has been made with as the only ones.
+  std::optional<Seating> seating_;  // If there are gangs.
+  // Sets of gangs with which, as the only ones, a search was made.
   std::set<std::vector<size_t>> searched_;
   PackingCost bound_;
   std::vector<int64_t> prices_;  // Of the placements at the least waiting cost.

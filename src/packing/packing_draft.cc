@@ -13,16 +13,16 @@ namespace sluice {
 
 namespace {
 
-// Of one call: there may be as many moves as tasks, which may be any number,
-// and a move may make room for one of another class.
+// Per call: any number of tasks may move, and a move may make room for one of
+// another class.
 constexpr int64_t kMovesMax = 20000;
 constexpr int kPassesMax = 20;
 // How often caps may rise while a draft is filled up.
 constexpr int kRisesMax = 20;
-// What it takes to see how many more fit beside what stands there.
+// The work of checking how many more fit beside what is there.
 constexpr int64_t kLooksPerRoom = 4;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-// Stands for as many tasks as budgets are exceeded by then.
+// Stands for the number of tasks by which budgets are exceeded at the time.
 constexpr int64_t kBeyondBudgets = -1;
 
 bool HasRunning(const PackingProblem& problem, size_t cap) {
@@ -107,7 +107,7 @@ std::vector<std::pair<size_t, int64_t>> PackingDraft::FindExcess() const {
   return excess;
 }
 
-// What is dropped for one spread may be what another one rises by.
+// Tasks dropped for one spread may be those that let another one rise.
 void PackingDraft::DropExcess() {
   for (int i = 0; i < kRisesMax; ++i) {
     const auto excess = FindExcess();
@@ -118,7 +118,7 @@ void PackingDraft::DropExcess() {
   for (const PackingSpread& spread : problem_->spreads) {
     for (const size_t cap : spread.caps) Drop(cap, -rest_.caps[cap]);
   }
-  // Caps have sunk, and go on doing so.
+  // Caps have sunk, and may sink further.
   for (std::vector<int64_t> before; before != rest_.tasks;) {
     before = rest_.tasks;
     for (const auto& [cap, count] : FindExcess()) {
@@ -279,7 +279,7 @@ int64_t PackingDraft::DropOf(size_t c, int64_t count,
 bool PackingDraft::StartGang(size_t gang, std::vector<int64_t>* caps) {
   if (HasStarted(gang)) return true;
   const Seating::Gang& of = seating_->gangs()[gang];
-  std::vector<int64_t> more;  // Tasks that have no place yet.
+  std::vector<int64_t> more;  // Tasks without a place yet.
   int64_t missing = of.minimum;
   for (const auto& [c, count] : of.tasks) {
     const int64_t found = std::min(count, seating_->EmptyOf(c, rest_.tasks));
@@ -394,8 +394,8 @@ void PackingDraft::FillWithin(std::vector<int64_t> caps) {
 }
 
 void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
-  // Those of a class that wait are its first; the last of them are the most
-  // urgent.
+  // The waiting tasks of a class are its first ones; the last of them are the
+  // most urgent.
   std::vector<std::tuple<size_t, size_t, int64_t>> waiting;
   const std::vector<int64_t> excess = ExcessOfBudgets(*problem_, rest_.tasks);
   for (size_t c = 0; c < rest_.tasks.size(); ++c) {
@@ -403,7 +403,7 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     for (const WaitingStep& step : FirstSteps(one, rest_.tasks[c])) {
       waiting.emplace_back(step.level, c, step.count);
     }
-    // The first classes of a budget take all that it is exceeded by.
+    // The first classes of a budget take all of its excess.
     std::set<size_t> levels;
     for (const size_t b : one.budgets) {
       if (excess[b] > 0) levels.insert(problem_->budgets[b].level);
@@ -413,7 +413,7 @@ void PackingDraft::FillInOrder(std::vector<int64_t>* caps) {
     }
   }
   std::ranges::sort(waiting);
-  std::set<size_t> failed;  // Kinds of gangs for which there is no room.
+  std::set<size_t> failed;  // Kinds of gangs without room.
   for (size_t i = 0; i < waiting.size();) {
     const auto [level, c, count] = waiting[i];
     int64_t sum = 0;
@@ -443,8 +443,8 @@ int64_t PackingDraft::BeyondBudgets(size_t c, size_t level) const {
 void PackingDraft::FillClass(size_t c, int64_t count,
                              std::vector<int64_t>* caps) {
   if (count <= 0) return;
-  // Most machines are full by now.
-  // With whether only those are meant that cost as much as the next one.
+  // Most machines are full by now.  The flag: only those that cost as much as
+  // the next one.
   std::vector<std::tuple<int64_t, size_t, bool>> order;
   for (size_t p = 0; p < patterns_.size(); ++p) {
     const int64_t cost = CostOn(patterns_[p].group, c);
@@ -470,8 +470,8 @@ void PackingDraft::FillClass(size_t c, int64_t count,
   }
 }
 
-// As many more of the class as fit on the machines of a pattern, so many on
-// each at most.  Returns how many.
+// Places as many more of the class as fit on the machines of a pattern, at most
+// `each_max` on each.  Returns how many.
 int64_t PackingDraft::FillOne(size_t p, size_t task_class, int64_t each_max,
                               int64_t count_max, std::vector<int64_t>* caps) {
   Pattern& pattern = patterns_[p];
@@ -525,7 +525,7 @@ int64_t PackingDraft::MoveUp() {
   return looks;
 }
 
-// Those first that cost the most, to where they cost the least.
+// Moves the most expensive first, to the cheapest places.
 bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
                                int64_t* moves_left) {
   const auto last = [&](size_t p) { return CostOfLast(p, c); };
@@ -586,7 +586,7 @@ bool PackingDraft::MoveUpClass(size_t c, std::vector<size_t> holders,
     AddTasks(c, -count, &patterns_[from]);
     AddTasks(c, count, &patterns_[to]);
     has_moved = true;
-    // What was split off, and what it was split off from, each has its turn.
+    // The part that was split off and the remainder each get a turn.
     if (from == holder) holders.pop_back();
     if (CountFreeToLeave(*problem_, patterns_[from], c) > 0)
       holders.push_back(from);
@@ -611,7 +611,7 @@ int64_t PackingDraft::RoomToMove(size_t task_class, size_t from,
       room = std::min(room, (now[cap] + one.rise_max) / weight);
     }
   }
-  // None of a spread sinks.
+  // No spread may sink.
   for (const PackingSpread& spread : problem_->spreads) {
     const int64_t rise = RiseOf(*problem_, spread, rest_.caps);
     for (size_t i = 0; i < spread.caps.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// With more groups prices are found for coarse ones, and there are no dives.
+// With more groups, prices are found for coarse ones, and there are no dives.
 inline constexpr size_t kPackingGroupsMax = 400;
 // With more classes, and tasks that must wait, a relaxation takes longer than
 // it is worth.
@@ -20,14 +20,14 @@ inline constexpr size_t kPackingClassesMax = 80;
 struct PackingEffort {
   int64_t work_max = 0;  // In looks of some ten nanoseconds.
   // With more groups or classes than these, a search takes a few machines at a
-  // time, for as long as it may: how much of that work it may take then, and a
-  // number for the order in which it takes them.
+  // time, until its work is spent: how much of `work_max` it may use then, and
+  // a seed for the order of the machines.
   int64_t nearby_max = std::numeric_limits<int64_t>::max();
   uint64_t seed = 1;
-  // Whether it goes on where a search hardly finds more: what it decides on
-  // cannot be taken back.
+  // Whether it goes on when a search hardly finds more: its decisions cannot be
+  // taken back.
   bool is_thorough = false;
-  // Whether the bound of the solution is of any use, or 0 will do.
+  // If false, the bound of the solution is not needed, and 0 will do.
   bool wants_bound = true;
 };
 

@@ -10,13 +10,14 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr double kPivotMin = 1e-8;
-// Right sides move by up to this, each by another amount, so that no two rows
-// limit a column alike and the method does not turn in circles.
+// Right sides are perturbed by up to this, each by a different amount, so that
+// no two rows limit a column equally and the method does not cycle.
 constexpr double kShift = 1e-6;
-// Entries of the inverse that are changed in the time of one look elsewhere.
+// Entries of the inverse that can be changed in the time of one look elsewhere.
 constexpr size_t kEntriesPerWork = 16;
-// A pivot looks at so large a part of the columns and enters the best of it. It
-// looks at the next part only if none there is worth it.
+// Partial pricing: a pivot looks at one of this many parts of the columns and
+// enters the best of it.  It goes on to the next part only if none is
+// worthwhile.
 constexpr size_t kParts = 4;
 constexpr size_t kPartMin = 50;
 
@@ -26,7 +27,7 @@ size_t CountRows(const PatternMaster::Terms& terms) {
   for (const PatternMaster::Spread& spread : terms.spreads) {
     rows += 1 + spread.caps.size();
   }
-  // Of a class its own, and one for each step but the last.
+  // Each class has its own row, plus one for each step but the last.
   for (const auto& steps : terms.waiting) rows += steps.size();
   return rows;
 }
@@ -47,7 +48,7 @@ PatternMaster::PatternMaster(const Terms& terms) {
   const size_t spread_row = level_row + terms.levels.size();
   row_count_ = CountRows(terms);
   group_count_ = terms.machines.size() + 1;
-  // The rows of steps are the last.
+  // The rows of steps come last.
   size_t step_row = spread_row;
   for (const Spread& spread : terms.spreads) step_row += 1 + spread.caps.size();
   bounds_.assign(row_count_, 0);
@@ -87,7 +88,7 @@ PatternMaster::PatternMaster(const Terms& terms) {
   bounds_.push_back(std::numeric_limits<double>::infinity());
   shifted_ = bounds_;
   for (size_t row = 0; row < shifted_.size(); ++row) {
-    // A sequence whose parts fill the unit interval evenly.
+    // A sequence whose fractional parts fill the unit interval evenly.
     const double sequence = static_cast<double>(row + 1) * 0.618034;
     shifted_[row] += kShift * (0.5 + sequence - std::floor(sequence));
   }
@@ -233,7 +234,7 @@ void PatternMaster::FindPrices() {
   FindGroupPrices();
 }
 
-// Those at which the reduced cost of each key is 0.
+// Sets the prices at which the reduced cost of each key is 0.
 void PatternMaster::FindGroupPrices() {
   for (size_t g = 0; g < group_count_; ++g) {
     prices_[KeyOf(g)] += ReducedCost(Key(g));
@@ -331,7 +332,7 @@ bool PatternMaster::Enter(size_t column) {
   std::optional<size_t> leaving = FindLeaving();
   if (!leaving.has_value()) return false;
   if (*leaving >= row_count_) {
-    // If its group has no other basic column, the one that enters is its key.
+    // If its group has no other basic column, the entering one becomes its key.
     leaving = ReplaceKey(*leaving - row_count_).value_or(*leaving);
   }
   const double cost = ReducedCost(columns_[column]);

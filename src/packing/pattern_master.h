@@ -13,17 +13,17 @@
 //                + sum excess cost * e(b) - s(l)         <=  free(l)
 //   step       u(c, step)                                <=  its tasks
 //
-// The primal simplex method with an explicit inverse of the basis, which is as
-// large as the rows without those of the groups, of which there are the most
-// (Dantzig and Van Slyke: Generalized upper bounding techniques, 1967).  A
-// pattern counts for one group only, once, and each group has a basic column,
-// its slack or a pattern.  One of these is its key: it takes what machines the
-// others leave, so that each of the others counts as what it has more than the
-// key, and the row of the group is gone.  Columns are added between two solves;
-// its prices say which ones would help.
+// Uses the primal simplex method with an explicit inverse of the basis.  The
+// inverse has one row per constraint except those of groups, which are the most
+// numerous (Dantzig and Van Slyke: Generalized upper bounding techniques,
+// 1967).  A pattern counts for exactly one group, and each group has a basic
+// column, its slack or a pattern.  One of these is its key: it takes the
+// machines that the others leave.  So each of the others counts by its
+// difference from the key, and the row of the group disappears.  Columns are
+// added between solves; the prices say which ones would help.
 //
-// Units: doubles, scaled by the caller so that costs are near 1.  What is
-// concluded from prices is proved in integers elsewhere (pattern_relaxation.h).
+// Units: doubles, scaled by the caller so that costs are near 1.  Conclusions
+// from prices are proved in integers elsewhere (pattern_relaxation.h).
 // Threads: none.  Determinism: the same calls give the same prices.
 
 #ifndef SLUICE_PACKING_PATTERN_MASTER_H_
@@ -42,10 +42,10 @@ class PatternMaster {
  public:
   struct Step {
     double count = 0;
-    double cost = 0;  // 0: they may wait for nothing.
+    double cost = 0;  // 0: they may wait for free.
     size_t level = 0;
   };
-  // So much waiting cost is free, and what is over it costs so much a unit.
+  // This much waiting cost is free; each unit over it costs `overflow_cost`.
   struct Level {
     double free = 0;
     double overflow_cost = 1;
@@ -55,7 +55,8 @@ class PatternMaster {
     std::vector<double> ahead;  // By these.
     double rise_max = 0;
   };
-  // Of the tasks that count so many may wait; each further one costs so much.
+  // `waiting_max` of the tasks that count may wait; each further one costs
+  // `cost`.
   struct Budget {
     double waiting_max = 0;
     double cost = 1;
@@ -63,10 +64,10 @@ class PatternMaster {
   };
   struct Terms {
     std::vector<std::vector<Step>> waiting;  // By class, the cheapest first.
-    // By class: no more than its tasks may be placed, either, since others
-    // would gain by that.  Empty: of none.
+    // By class: true if no more than its tasks may be placed either, since
+    // other classes would gain by more.  If empty, false for all.
     std::vector<bool> is_exact = {};
-    // By class: the budgets that its tasks count for.  Empty: of none.
+    // By class: the budgets that its tasks count for.  If empty, none.
     std::vector<std::vector<size_t>> budgets_of = {};
     std::vector<Budget> budgets = {};
     std::vector<double> machines;  // By group.
@@ -76,33 +77,34 @@ class PatternMaster {
   };
 
   explicit PatternMaster(const Terms& terms);
-  // What it takes to come to the optimum, if each row and each group is to be
-  // decided on: a step each.  Its space is that of the square of its rows.
+  // The least work to reach the optimum, if each row and each group takes one
+  // step.  The space is quadratic in the rows.
   static int64_t LeastWork(const Terms& terms);
 
-  // `tasks`: class and count; `counted`: cap and count.  Returns its index: 0,
-  // 1, ...
+  // `tasks`: class and count; `counted`: cap and count.  Returns the pattern's
+  // index, counted from 0.
   size_t AddPattern(size_t group,
                     std::span<const std::pair<size_t, int64_t>> tasks,
                     double cost,
                     std::span<const std::pair<size_t, int64_t>> counted = {});
 
-  // Returns whether it came to the optimum within about so much work.
+  // Returns true if it reached the optimum within about this much work.
   bool Solve(int64_t work_max);
 
   double objective() const;
-  // What one more task of the class costs: at least 0, if it is not exact.
+  // The cost of one more task of the class; not negative unless the class is
+  // exact.
   double ClassPrice(size_t task_class) const { return prices_[task_class]; }
-  // What one more machine of the group saves, at least 0.
+  // The saving of one more machine of the group; not negative.
   double GroupPrice(size_t group) const { return -prices_[KeyOf(group)]; }
-  // What one more task that may wait for a budget saves, at least 0.
+  // The saving of one more task that may wait under a budget; not negative.
   double BudgetPrice(size_t budget) const {
     return -prices_[budget_row_ + budget];
   }
-  // What one more task that a cap lets in saves, at least 0.
+  // The saving of one more task that a cap allows; not negative.
   double CapPrice(size_t cap) const { return -prices_[cap_row_ + cap]; }
-  // What one more that is ahead under the cap of a spread saves, at least 0; 0
-  // for other caps.
+  // The saving of one more task ahead under the cap of a spread; not negative;
+  // 0 for other caps.
   double FloorPrice(size_t cap) const {
     return floor_rows_[cap].has_value() ? -prices_[*floor_rows_[cap]] : 0;
   }
@@ -123,7 +125,7 @@ class PatternMaster {
     size_t end = 0;
   };
 
-  // Where the basis has the key of the group.
+  // Index of the group's key in the basis.
   size_t KeyOf(size_t group) const { return row_count_ + group; }
   const Column& Basic(size_t place) const { return columns_[basis_[place]]; }
   const Column& Key(size_t group) const { return Basic(KeyOf(group)); }
@@ -133,49 +135,50 @@ class PatternMaster {
   std::span<const Entry> EntriesOf(const Column& column) const {
     return std::span(entries_).subspan(column.begin, column.end - column.begin);
   }
-  // Of the entries that were added since the last one.
+  // Takes the entries that were added since the last one.
   size_t AddColumn(double cost, size_t group);
-  // Of no group.
+  // A column without a group.
   size_t AddColumn(double cost, std::initializer_list<Entry> entries = {});
   // Their rows begin at `row`.
   void AddSpreads(const Terms& terms, size_t row);
-  // Each class waits, its last step in the basis; all else is slack, but for
-  // what is exceeded then.
+  // Starts with all classes waiting and their last steps in the basis.  All
+  // else is slack, except what is exceeded then.
   void StartFromWaiting(const Terms& terms, size_t level_row,
                         const std::vector<size_t>& last_step);
   // Makes `excess` basic in its row if the start exceeds that row.  Returns
   // whether it does.
   bool ExceedAtStart(size_t row, size_t excess);
-  // How much of each basic column fills these right sides.
+  // The amounts of the basic columns for these right sides.
   std::vector<double> Filling(const std::vector<double>& bounds) const;
   void FindPrices();
   void FindGroupPrices();
   double ReducedCost(const Column& column) const;
-  // What one of `column` takes from each basic column.
+  // Finds what one unit of `column` takes from each basic column.
   void FindEntering(size_t column);
-  // Adds so many times the column of the inverse.
+  // Adds `times` the column of the inverse.
   void AddInverse(size_t row, double times, double* sum) const;
-  // Where the first basic column is to leave; nowhere if nothing limits it.
+  // The place of the basic column that leaves first; nullopt if nothing limits
+  // the entering one.
   std::optional<size_t> FindLeaving() const;
   // Makes another column of the group its key, if there is one.  Returns the
   // place that the former key takes.
   std::optional<size_t> ReplaceKey(size_t group);
-  // Makes `column` basic.  Returns false where nothing limits it.
+  // Makes `column` basic.  Returns false if nothing limits it.
   bool Enter(size_t column);
 
-  size_t budget_row_ = 0;                          // The first of budgets'.
-  size_t cap_row_ = 0;                             // The first of the caps'.
+  size_t budget_row_ = 0;                          // First row of budgets.
+  size_t cap_row_ = 0;                             // First row of caps.
   std::vector<std::optional<size_t>> floor_rows_;  // By cap.
   size_t row_count_ = 0;
-  // One more than there are: the last is that of what is of no group.  Its key
-  // is empty, and there is no end of it.
+  // One more than there are: the last one is for columns without a group.  Its
+  // key is empty and unlimited.
   size_t group_count_ = 0;
   std::vector<Entry> entries_;  // Column by column.
   std::vector<Column> columns_;
   std::vector<size_t> patterns_;  // Their columns.
-  std::vector<double> bounds_;    // By row, then by group: the right side, and
-  std::vector<double> shifted_;   // the same without ties.
-  std::vector<size_t> basis_;     // Basic columns, one a row, then the keys.
+  std::vector<double> bounds_;    // Right sides by row, then by group.
+  std::vector<double> shifted_;   // The same, perturbed.
+  std::vector<size_t> basis_;     // One a row, then the keys.
   std::vector<bool> is_basic_;    // By column.
   std::vector<double> inverse_;   // Without the keys; column by column.
   std::vector<double> amounts_;   // Of the basic columns; shifted.

@@ -22,16 +22,16 @@ constexpr int kRoundsMax = 60;
 constexpr double kSmoothing = 0.5;
 // Steps of a class's waiting cost that the master tells apart.
 constexpr size_t kStepsMax = 4;
-// A pattern must be worth so much, as a part of the unit of cost.
+// The minimum worth of a pattern, as a fraction of the unit of cost.
 constexpr double kWorthwhile = 1e-5;
-// What likes and dislikes count where sizes decide.
+// The weight of preferences when sizes decide.
 constexpr double kHardlyLiked = 1e-3;
 constexpr double kAmountMin = 1e-7;
 constexpr double kPriceMax = 1e15;
 constexpr int64_t kAnyNumber = std::numeric_limits<int64_t>::max();
-// A search for amounts is content with prices so near to the optimum.
+// A search for amounts accepts prices this near to the optimum.
 constexpr double kNearForAmounts = 1e-3;
-// Patterns that are looked for between two solves of the master, at least.
+// The minimum number of patterns found between two solves of the master.
 constexpr size_t kPatternsMin = 12;
 
 int64_t Saturated(Int128 value) {
@@ -47,7 +47,7 @@ int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Of classes, of caps and of their floors, and of budgets.
+// Prices of classes, of caps and of their floors, and of budgets.
 size_t CountPrices(const PackingProblem& problem) {
   return problem.classes.size() + 2 * problem.caps.size() +
          problem.budgets.size();
@@ -56,7 +56,7 @@ size_t CountPrices(const PackingProblem& problem) {
 }  // namespace
 
 // One relaxation: the classes and groups of which something is left, their rows
-// in the master, and the prices that it came to.
+// in the master, and the resulting prices.
 class ColumnGeneration {
  public:
   ColumnGeneration(PatternRelaxation* owner, const PackingRest& rest,
@@ -80,9 +80,9 @@ class ColumnGeneration {
     const bool wants_bound = wanted == PatternRelaxation::Wanted::kBound;
     const double near = wants_bound ? 1e-9 : kNearForAmounts;
     PatternRelaxation::Relaxed relaxed;
-    // Prices lie between the master's and those of the best bound so far, which
-    // keeps them from swinging (Wentges: Weighted Dantzig-Wolfe decomposition,
-    // 1997), unless that finds nothing.
+    // Prices are between the master's and those of the best bound so far, which
+    // keeps them from oscillating (Wentges: Weighted Dantzig-Wolfe
+    // decomposition, 1997), unless that finds nothing.
     bool is_smooth = false;
     auto effort = MachineFilling::Effort::kRough;
     if (!has_costs_) {
@@ -171,8 +171,8 @@ class ColumnGeneration {
     FindCaps();
   }
 
-  // Where more stands under caps of a spread than they let in without a rise,
-  // that far they have to rise.
+  // If more tasks count for caps of a spread than they allow without a rise,
+  // the caps must rise that far.
   void FindCaps() {
     caps_ = rest_.caps;
     for (const PackingSpread& spread : problem_.spreads) {
@@ -199,14 +199,14 @@ class ColumnGeneration {
   size_t PriceOfBudget(size_t budget) const {
     return rest_.tasks.size() + 2 * rest_.caps.size() + budget;
   }
-  // More than its excess costs a budget's price cannot be.  Exceeding those of
-  // lower levels costs nothing.
+  // A budget's price cannot exceed its excess cost.  Exceeding budgets of lower
+  // levels costs nothing.
   int64_t MostFor(const PackingBudget& budget) const {
     if (budget.level > held_.size()) return 0;
     const auto most = static_cast<int64_t>(kPriceMax);
     return budget.level == held_.size() ? std::min(budget.cost, most) : most;
   }
-  // What a task of the class that waits takes from budgets.
+  // What a waiting task of the class takes from budgets.
   int64_t BudgetPriceOf(size_t task_class) const {
     int64_t price = 0;
     for (const size_t b : problem_.classes[task_class].budgets) {
@@ -215,7 +215,8 @@ class ColumnGeneration {
     return price;
   }
 
-  // Of what all costs are multiples, and so the least cost.
+  // Finds a common divisor of all costs, which is a lower bound of a positive
+  // cost.
   void FindMultiple() {
     if (!has_costs_) {
       for (const std::vector<WaitingStep>& steps : waiting_) {
@@ -250,8 +251,8 @@ class ColumnGeneration {
     }
   }
 
-  // The steps of a class, those of one level as few where they are too many,
-  // and those as one that may wait for nothing.
+  // The steps of a class.  If there are too many, those of one level are
+  // combined, and so are those that may wait for free.
   std::vector<PatternMaster::Step> MasterSteps(
       const std::vector<WaitingStep>& waiting) const {
     std::vector<PatternMaster::Step> steps;
@@ -336,7 +337,7 @@ class ColumnGeneration {
     return is_solved;
   }
 
-  // As far as there are tasks: of no use is what would be left over.
+  // Adds patterns as far as there are tasks: more would be of no use.
   void AddNewPatterns(PatternMaster* master) {
     std::vector<std::pair<size_t, int64_t>> tasks;
     Pattern useful;
@@ -411,8 +412,8 @@ class ColumnGeneration {
     }
   }
 
-  // What so many tasks of the class are worth on a machine of the group, less
-  // what they are charged there, at the master's prices.
+  // What `count` tasks of the class are worth on a machine of the group at the
+  // master's prices, less what they are charged there.
   double WorthOn(size_t group, size_t task_class, int64_t count,
                  const PatternMaster& master) const {
     double price = master.ClassPrice(row_of_class_[task_class]);
@@ -458,7 +459,7 @@ class ColumnGeneration {
     }
   }
 
-  // With a master, learns the patterns that would improve it.
+  // If there is a master, learns the patterns that would improve it.
   Int128 BoundAtPrices(MachineFilling::Effort effort, PatternMaster* master,
                        bool* has_new) {
     Int128 bound = WorthOfTasks();
@@ -475,8 +476,8 @@ class ColumnGeneration {
       if (WorkLeft() == 0) effort = MachineFilling::Effort::kRough;
       Filling filling =
           owner_.filling_.Fill(g, values_, counts_, effort, moved_);
-      // Prices are integers, and so is what the best filling is worth.  All
-      // fillings of the group together are worth no more than all tasks.
+      // Prices are integers, and so is the value of the best filling.  All
+      // fillings of the group together are worth at most as much as all tasks.
       const auto best = static_cast<Int128>(std::floor(filling.bound));
       const int64_t machines = rest_.machines[g];
       bound -= best > worth_ / machines ? worth_ : best * machines;
@@ -485,8 +486,8 @@ class ColumnGeneration {
     return bound;
   }
 
-  // The filling, and where groups are few also what could stand on the machines
-  // of the group once those tasks are gone.
+  // Learns the filling and, if groups are few, also what could be on the
+  // machines of the group once those tasks are gone.
   bool LearnFrom(size_t row, Filling filling, const PatternMaster& master) {
     const size_t g = groups_[row];
     const double least = (master.GroupPrice(row) + kWorthwhile) * unit_;
@@ -510,14 +511,14 @@ class ColumnGeneration {
     }
   }
 
-  // What all is worth that the caps let in.
+  // The worth of all that the caps allow.
   Int128 WorthOfCaps() const {
     Int128 worth = 0;
     for (size_t cap = 0; cap < caps_.size(); ++cap) {
       worth += static_cast<Int128>(prices_[PriceOfCap(cap)]) * caps_[cap];
     }
     for (const PackingSpread& spread : spreads_) {
-      Int128 of_rise = 0;  // By one.
+      Int128 of_rise = 0;  // Per unit.
       for (size_t i = 0; i < spread.caps.size(); ++i) {
         const int64_t floor = prices_[PriceOfFloor(spread.caps[i])];
         worth += static_cast<Int128>(floor) * spread.ahead[i];
@@ -528,7 +529,7 @@ class ColumnGeneration {
     return worth;
   }
 
-  // What all tasks are worth at the prices, less what those are that wait.
+  // The worth of all tasks at the prices, less that of the waiting ones.
   Int128 WorthOfTasks() const {
     Int128 worth = 0;
     std::vector<std::vector<Worth>> of_level(held_.size());
@@ -560,8 +561,8 @@ class ColumnGeneration {
     return worth;
   }
 
-  // Of that waiting cost the tasks that are worth the most for it, and a part
-  // of the last.
+  // The tasks that are worth most for that waiting cost, and a fraction of the
+  // last one.
   struct Worth {
     int64_t price;
     WaitingStep step;
@@ -591,7 +592,7 @@ class ColumnGeneration {
   const std::span<const int64_t> held_;  // By level, those above.
   const bool has_costs_;                 // All levels are held.
   const double unit_;                    // Of prices.
-  int64_t multiple_ = 0;                 // Of what all costs are multiples.
+  int64_t multiple_ = 0;                 // A common divisor of all costs.
   std::vector<size_t> classes_;
   std::vector<size_t> groups_;
   std::vector<size_t> row_of_class_;
@@ -600,16 +601,16 @@ class ColumnGeneration {
   std::vector<size_t> of_master_;   // The pattern of each of its columns.
   // Patterns that were cut down to what is left, with the row of their group.
   absl::flat_hash_set<std::pair<size_t, decltype(Pattern::tasks)>> cut_;
-  // By budget, its row in the master; nothing for those that are of no use.
+  // By budget, its row in the master; nullopt if it is of no use.
   std::vector<std::optional<size_t>> row_of_budget_;
-  std::vector<int64_t> caps_;           // What they let in.
+  std::vector<int64_t> caps_;           // What they allow.
   std::vector<PackingSpread> spreads_;  // As they are left.
   // By class, by cap, by cap of its floor, and by budget.
   std::vector<int64_t> prices_;
-  std::vector<int64_t> charges_;  // By class, on a group: by its caps;
-  std::vector<double> values_;    // what it is worth,
-  std::vector<double> moved_;     // the same where it moves there, and
-  std::vector<int64_t> counts_;   // how many there are for it.
+  std::vector<int64_t> charges_;  // By class, on a group: of its caps.
+  std::vector<double> values_;    // Worth there.
+  std::vector<double> moved_;     // The same if it moves there.
+  std::vector<int64_t> counts_;   // How many are there for it.
   Int128 worth_ = 0;              // Of all tasks at these values.
   Int128 best_ = 0;
 };
@@ -673,13 +674,13 @@ bool PatternRelaxation::Learn(const Pattern& made) {
 std::vector<std::vector<Pattern>> PatternRelaxation::Seed() {
   if (problem_.groups.empty() || problem_.classes.empty()) return {};
   const PackingRest whole = AllOf(problem_);
-  // All tasks alike, by their price, and by what they like.
+  // All tasks equally, by their price, and by what they like.
   const std::vector<double> alike(whole.tasks.size(), 1);
   std::vector<std::vector<Pattern>> packings = {
       FillInTurn(whole, alike, kHardlyLiked),
       FillInTurn(whole, values_by_size_, kHardlyLiked)};
-  // Where no machine is liked better than another this packing is no better
-  // than the one before, and only the master has use for its patterns.
+  // If no machine is liked better than another, this packing is no better than
+  // the previous one, and only the master can use its patterns.
   if (has_likings_ || problem_.classes.size() <= kPackingClassesMax) {
     packings.push_back(FillInTurn(whole, values_by_size_, 1));
   }
@@ -738,7 +739,7 @@ std::vector<Pattern> PatternRelaxation::FillEach(const PackingRest& rest,
 
 std::vector<Pattern> PatternRelaxation::FillInTurn(
     const PackingRest& rest, const std::vector<double>& values, double liking) {
-  // A class is worth what the most urgent of its tasks is that is left.
+  // A class is worth what its most urgent remaining task is.
   return FillEach(
       rest, 0,
       [&](size_t c, const WaitingStep& step, int64_t /*left*/, int64_t cost) {

@@ -1,4 +1,4 @@
-// What a packing problem costs at least, and which patterns it takes.
+// The lower bound of a packing problem, and the patterns behind it.
 //
 // The relaxation lets a fraction of a machine hold a pattern, an integral
 // filling (Gilmore and Gomory: A linear programming approach to the cutting
@@ -6,11 +6,10 @@
 // say what one more task of a class is worth, and the best filling of each
 // group at these prices is the pattern that it lacks.
 //
-// What is sought is the least waiting cost of a level, where each level above
-// is held at the waiting cost W that it may leave and those below count for
-// nothing; or, with all levels held, the least cost of placements.  For any
-// price v(c) >= 0 of having one more task of class c placed, the former is at
-// least
+// The objective is the least waiting cost of a level, with each level above
+// held at the waiting cost W that it may leave, and those below ignored; or,
+// with all levels held, the least cost of placements.  For any price v(c) >= 0
+// of having one more task of class c placed, the former is at least
 //
 //   sum over tasks of the level of the less of v and the waiting cost
 //     + sum over levels above of (v of all their tasks - the most that tasks of
@@ -23,21 +22,20 @@
 //                       cost W are worth)
 //     - sum over g of machines(g) * the best filling of g at v - cost
 //
-// Of classes that others need for company v may be less than 0, too: what is
-// worth it there is the company, of which there is only so much.
-// With a price w(k) >= 0 of what cap k lets in, v is less by w where a task
-// counts for it, and so are both sums by w(k) for each task that it lets in.
-// The caps of a spread have a price u(k) >= 0 of their floors, too: v is more
-// by u there, the sums are less by u(k) for each that is ahead, and by the
-// excess of all w over all u for each that the caps may rise by.
-// With a price y(b) >= 0 of what a budget lets wait, no more than its excess
-// costs on the level that is sought, a task that waits costs so much more, and
-// the sums are less by y(b) for each that may wait; where the level of the
-// budget is held its excess is one more thing that the waiting cost W may go
-// into.  All this is Lagrangian relaxation (Geoffrion: Lagrangean relaxation
-// for integer programming, 1974).  Prices are integers and so are these sums,
-// and fillings come with a bound, so that the result is proved whatever the
-// floating-point arithmetic of the master did.
+// For classes that others need for company, v may also be negative: their worth
+// there is the company, which is limited.
+// With a price w(k) >= 0 of what cap k allows, v is lower by w if a task counts
+// for it, and both sums are lower by w(k) for each task that it allows.  The
+// caps of a spread have a price u(k) >= 0 of their floors, too: v is higher by
+// u there.  The sums are lower by u(k) for each task ahead, and by the excess
+// of all w over all u for each task by which the caps may rise.
+// With a price y(b) >= 0 of what a budget allows to wait, at most its excess
+// cost on the level in question, a waiting task costs y(b) more, and the sums
+// are lower by y(b) for each task that may wait.  If the budget's level is
+// held, the waiting cost W may also go into its excess.  All this is Lagrangian
+// relaxation (Geoffrion: Lagrangean relaxation for integer programming, 1974).
+// Prices and these sums are integers, and fillings come with a bound.  So the
+// result is proved, whatever the master's floating-point arithmetic did.
 //
 // Threads: none.  Determinism: the same calls give the same patterns.
 
@@ -56,7 +54,7 @@
 
 namespace sluice {
 
-// A pattern that is known, and what its tasks cost on one machine.
+// A known pattern, and what its tasks cost on one machine.
 struct KnownPattern {
   size_t group = 0;
   std::vector<std::pair<size_t, int64_t>> tasks;
@@ -66,13 +64,14 @@ struct KnownPattern {
 class PatternRelaxation {
  public:
   static constexpr int64_t kPartsOfWork = 3;
-  // What a task is worth beside one of the level below, where machines are
+  // The worth of a task relative to one of the level below, when machines are
   // filled one after the other.
   static constexpr double kLevelWorth = 8;
 
   // `problem` must outlive this.  Its work ends at about `work_max`.  A
-  // relaxation takes no more than one of so many parts of what is left: where a
-  // level has many optima it would take all, and what follows it finds more.
+  // relaxation takes at most one part in `parts_of_work` of what is left: on a
+  // level with many optima it would take everything, and what follows it finds
+  // more.
   PatternRelaxation(const PackingProblem& problem, int64_t work_max,
                     int64_t parts_of_work = kPartsOfWork);
 
@@ -82,59 +81,58 @@ class PatternRelaxation {
   };
   struct Relaxed {
     int64_t bound = 0;
-    std::vector<int64_t> prices;  // As at BoundAt(), where it was found.
-    std::vector<Amount> amounts;  // Those over 0.
+    std::vector<int64_t> prices;  // As for BoundAt().
+    std::vector<Amount> amounts;  // Positive ones only.
   };
-  // Where only the amounts are wanted the bound is not looked for with care.
-  // With more classes and groups than a master can be solved for in the work
-  // that is left there are no amounts, and the bound is that of the prices by
-  // size, or 0.
+  // If only the amounts are wanted, the bound gets less effort.  If there are
+  // too many classes and groups to solve a master in the work left, there are
+  // no amounts, and the bound is that of the prices by size, or 0.
   enum class Wanted { kBound, kAmounts };
-  // With the first levels held at these waiting costs, the least waiting cost
-  // of the next one; or, with all of them, the least cost of placements. `rest`
-  // is the problem, or what a search has left of it.
+  // The least waiting cost of the next level if the first levels are held at
+  // these waiting costs; or the least cost of placements if all levels are
+  // held.  `rest` is the problem, or what a search has left of it.
   Relaxed Relax(const PackingRest& rest, std::span<const int64_t> held,
                 Wanted wanted = Wanted::kBound);
 
-  // What these prices prove, wherever they come from: of each class, of each
-  // cap and its floor, and of each budget.
+  // The bound that these prices prove, wherever they come from.  They are those
+  // of each class, of each cap and its floor, and of each budget.
   int64_t BoundAt(const PackingRest& rest, std::span<const int64_t> held,
                   const std::vector<int64_t>& prices);
 
   size_t level_count() const { return prices_by_size_.size(); }
 
-  // Fills one machine after the other with what is worth the most: a task its
-  // class's value, more by level, and up to `liking` more the better it likes
-  // the machine.
+  // Fills one machine after the other with the most valuable tasks.  A task is
+  // worth its class's value, more by level, and up to `liking` more the better
+  // it likes the machine.
   std::vector<Pattern> FillInTurn(const PackingRest& rest,
                                   const std::vector<double>& values,
                                   double liking);
   struct FillingOrder {
     size_t first_group = 0;
-    // Tasks of a class that are at least this urgent are as good as the last of
-    // them.
+    // Tasks of a class that are at least this urgent count as much as the last
+    // of them.
     size_t together = 0;
   };
-  // The same, and of each class only the tasks of its most urgent step that is
-  // left, or of all of them down to a level.  So a machine may hold a part of a
-  // class of which some must not wait: the relaxation does not tell that from
-  // all and nothing. `values`: by level, then class.
+  // The same, but takes from each class only the tasks of its most urgent
+  // remaining step, or all of them down to a level.  So a machine may hold a
+  // part of a class some of which must not wait: the relaxation cannot tell
+  // that from all and nothing.  `values`: by level, then class.
   std::vector<Pattern> FillByLevel(
       const PackingRest& rest, const FillingOrder& order,
       const std::vector<std::vector<double>>& values);
-  // Learns patterns to begin with, and returns them as packings, each made in
+  // Generates the first patterns, and returns them as packings, each filled in
   // turn.
   std::vector<std::vector<Pattern>> Seed();
-  // By class: what its size is worth where the most of the level is placed; and
-  // by cap nothing.
+  // By class: the worth of its size when as much as possible of the level is
+  // placed. 0 by cap.
   const std::vector<int64_t>& prices_by_size(size_t level) const {
     return prices_by_size_[level];
   }
-  // By class: the same, 1 at most, or its size where all have room.
+  // By class: the same, at most 1, or its size if all have room.
   const std::vector<double>& values_by_size() const { return values_by_size_; }
 
   const std::vector<KnownPattern>& patterns() const { return patterns_; }
-  // Counts work that is done for it elsewhere.
+  // Adds work that is done for it elsewhere.
   void Charge(int64_t work) { work_ += work; }
   int64_t work() const { return work_ + filling_.work(); }
   int64_t WorkLeft() const { return std::max<int64_t>(work_max_ - work(), 0); }
@@ -143,22 +141,22 @@ class PatternRelaxation {
  private:
   friend class ColumnGeneration;
 
-  // What a task of a class is worth on a machine, and where it would move
-  // there, and how many of the class are worth that.
+  // What a task of a class is worth on a machine, what it is worth if it moves
+  // there, and how many tasks of the class are worth that.
   struct TaskWorth {
     double liked = 0;
     double moved = 0;
     int64_t count = 0;
   };
-  // Calls value(class, the most urgent of its tasks that are left, cost there).
+  // Calls value(class, its most urgent remaining tasks, cost there).
   template <class Value>
   std::vector<Pattern> FillEach(const PackingRest& rest, size_t first_group,
                                 Value value);
-  // As a part of the unit of cost.
+  // As a fraction of the unit of cost.
   double PartOf(int64_t cost) const {
     return static_cast<double>(cost) / static_cast<double>(cost_unit_);
   }
-  // Adds the pattern to those known.  Returns whether it was none of them.
+  // Adds the pattern to the known ones.  Returns whether it was new.
   bool Learn(const Pattern& made);
 
   const PackingProblem& problem_;
@@ -166,14 +164,14 @@ class PatternRelaxation {
   const int64_t parts_of_work_;
   MachineFilling filling_;
   std::vector<KnownPattern> patterns_;
-  const bool has_moves_;                              // Of what runs.
+  const bool has_moves_;                              // Of running tasks.
   std::vector<bool> is_company_;                      // By class: for others.
   std::vector<std::vector<size_t>> patterns_of_;      // By group.
   std::vector<std::vector<int64_t>> prices_by_size_;  // By level, then class.
   std::vector<double> values_by_size_;
-  bool has_likings_ = false;  // Whether placing any class anywhere costs.
-  // By level, the least cost of a task that waits, and the most of one that is
-  // placed.
+  bool has_likings_ = false;  // True if placing any class costs.
+  // By level, the lowest cost of a waiting task; and the highest cost of a
+  // placed one.
   std::vector<int64_t> waiting_units_;
   int64_t cost_unit_ = 1;
   int64_t work_ = 0;

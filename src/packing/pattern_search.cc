@@ -11,26 +11,27 @@
 namespace sluice {
 namespace {
 
-// Machines that are decided on anew together.
+// The number of machines that are decided on anew together.
 constexpr uint64_t kMendedMin = 2;
 constexpr uint64_t kMendedMax = 4;
-// So many more now and then, where that may help.
+// Now and then more of them, if that may help.
 constexpr uint64_t kWiderMin = 2;
 constexpr uint64_t kWiderMax = 5;
 constexpr int kPutAttempts = 20;
-// Groups and patterns that are passed over in the time of one look elsewhere.
+// Groups and patterns that can be passed over in the time of one look
+// elsewhere.
 constexpr int64_t kPassedPerLook = 16;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
-// Where machines are filled in turn.
-constexpr int kWastefulOf = 12;  // The most wasteful of so many is mended.
+// For filling machines in turn: the most wasteful of this many is mended.
+constexpr int kWastefulOf = 12;
 constexpr double kNoise = 0.05;  // Of prices, either way.
 constexpr double kLikings[] = {1e-3, 0.1, 1};
 
-// Which machines may do better together.
+// Chooses machines that may do better together.
 class Picker {
  public:
-  // With the values of tasks by class the machines where little stands are
-  // picked more often.  `is_wide`: sometimes many at once.
+  // With the values of tasks by class, machines with little on them are picked
+  // more often.  `is_wide`: sometimes picks many at once.
   Picker(const PackingProblem& problem, const PackingDraft& draft,
          std::vector<double> values, bool is_wide, Rng* rng)
       : problem_(problem),
@@ -50,8 +51,8 @@ class Picker {
     }
   }
 
-  // One where a task would rather be elsewhere, one where it would like it
-  // better, and any others.
+  // One machine with a task that would rather be elsewhere, one that this task
+  // would like better, and any others.
   std::vector<size_t> Pick() {
     size_t count = static_cast<size_t>(
         kMendedMin + rng_->Below(kMendedMax - kMendedMin + 1));
@@ -72,7 +73,7 @@ class Picker {
     return picked;
   }
 
-  // The draft has these patterns now, too; others may be gone.
+  // The draft now has these patterns, too; others may be gone.
   void NoteNew(std::span<const Pattern> patterns) {
     looks_ += std::ssize(patterns);
     are_all_met_ =
@@ -141,7 +142,7 @@ class Picker {
     return value;
   }
 
-  // A class on the machine that would rather be elsewhere, if there is one.
+  // A class on the machine that would rather be elsewhere, if any.
   size_t PickUnmet(size_t p) {
     const auto& tasks = draft_.patterns()[p].tasks;
     if (tasks.empty()) return problem_.classes.size();
@@ -156,24 +157,24 @@ class Picker {
   const PackingProblem& problem_;
   const PackingDraft& draft_;
   const std::vector<double> values_;
-  std::vector<double> most_;  // By group: what stands on any of its machines.
+  std::vector<double> most_;  // By group: the most on any of its machines.
   const bool is_wide_;
   Rng* rng_;
-  std::vector<int64_t> least_;  // By class: where it likes best.
-  // No task would rather be elsewhere, as a look at all of them has shown.
+  std::vector<int64_t> least_;  // By class: at its best place.
+  // True if a check of all tasks found none that would rather be elsewhere.
   bool are_all_met_ = false;
   int64_t looks_ = 0;
 };
 
-// A factor that is off by so much at most.
+// A random factor near 1, off by at most `noise`.
 double Near1(double noise, Rng* rng) {
   constexpr int kSteps = 1000;
   const auto step = static_cast<double>(rng->Between(-kSteps, kSteps));
   return 1 + noise * step / kSteps;
 }
 
-// Begins with any pattern, so that the same machines do not end up in the same
-// way each time.
+// Begins with any pattern, so that the same machines do not end up the same way
+// each time.
 void PutAny(const PatternRelaxation& relaxation, Rng* rng,
             PackingDraft* draft) {
   const std::vector<KnownPattern>& patterns = relaxation.patterns();
@@ -184,7 +185,7 @@ void PutAny(const PatternRelaxation& relaxation, Rng* rng,
   }
 }
 
-// Fills one machine after the other, at prices that differ a little each time.
+// Fills one machine after the other, at prices that differ slightly each time.
 void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   std::vector<double> values = relaxation->values_by_size();
   for (double& value : values) value *= Near1(kNoise, rng);
@@ -197,7 +198,7 @@ void PutInTurn(PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   relaxation->Charge(draft->MoveUp() + draft->TakeWork());
 }
 
-// What tasks are worth where machines are filled with the most urgent first.
+// The worth of tasks when machines are filled with the most urgent first.
 class LevelValues {
  public:
   LevelValues(const PackingProblem& problem,
@@ -218,16 +219,15 @@ class LevelValues {
       prices.resize(costs.size());
       by_size_.push_back(PartsOfMost(prices));
       for (size_t c = 0; c < costs.size(); ++c) {
-        // What budgets cost is of no size, and where all has room nothing is.
+        // Budget costs have no size, and if all have room, nothing has.
         if (prices[c] == 0) by_size_.back()[c] = by_cost_.back()[c];
       }
     }
   }
 
-  // By level, then class: by what it costs to leave one waiting, or by its
-  // size, and a little different each time.  A task is worth far more than one
-  // of the level below; but half the time not where nothing waits of either,
-  // since both must go somewhere.
+  // By level, then class: the worth by waiting cost or by size, slightly
+  // different each time.  A task is worth far more than one of the level below,
+  // except half the time if nothing of either waits, since both must be placed.
   std::vector<std::vector<double>> Draw(const LevelCosts& waiting,
                                         Rng* rng) const {
     std::vector<std::vector<double>> values =
@@ -243,7 +243,7 @@ class LevelValues {
     }
     return values;
   }
-  // Of each time.
+  // Per draw.
   int64_t looks() const {
     return std::ssize(by_cost_) * std::ssize(by_cost_.front());
   }
@@ -264,7 +264,7 @@ class LevelValues {
   std::vector<std::vector<double>> by_size_;
 };
 
-// Fills one machine after the other with what is the most urgent.
+// Fills one machine after the other with the most urgent tasks.
 void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
                 PatternRelaxation* relaxation, Rng* rng, PackingDraft* draft) {
   const size_t first = rng->Below(draft->rest().machines.size());
@@ -278,8 +278,8 @@ void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
   relaxation->Charge(draft->MoveUp() + draft->TakeWork() + values.looks());
 }
 
-// The levels that are to stay as they are: all of them, or those above one that
-// may be more than it has to.
+// The levels that must stay as they are: all of them, or those above one that
+// exceeds its bound.
 std::vector<int64_t> HeldLevels(const LevelCosts& waiting,
                                 const LevelCosts& bound, size_t level_count,
                                 Rng* rng) {
@@ -294,7 +294,7 @@ std::vector<int64_t> HeldLevels(const LevelCosts& waiting,
   return held;
 }
 
-// Returns whether it has put anything.
+// Returns whether it has placed anything.
 bool PutRounded(const std::vector<PatternRelaxation::Amount>& amounts,
                 double round_up_from, const PatternRelaxation& relaxation,
                 PackingDraft* draft) {
@@ -336,7 +336,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
           PatternRelaxation* relaxation, PackingDraft* draft) {
   if (draft->patterns().empty()) return;
   Rng rng(options.seed);
-  // Where a machine may lose a part of what it runs to what is more urgent.
+  // For machines that may lose a part of what they run to more urgent tasks.
   std::optional<LevelValues> by_level;
   if (relaxation->level_count() > 1 &&
       std::ranges::any_of(problem.classes, &PackingClass::runs)) {

@@ -1,4 +1,4 @@
-// Integral packings out of the patterns of a relaxation.
+// Builds integral packings from the patterns of a relaxation.
 //
 // Threads: none.  Determinism: the same calls give the same packings.
 
@@ -15,27 +15,27 @@
 
 namespace sluice {
 
-// A dive: of each pattern as many machines are decided on as the relaxation has
-// whole ones, and one more from a part of `round_up_from` on.  The rest is
-// relaxed again, until nothing is left.  `held`: as in PatternRelaxation;
-// `first`: the relaxation of what the draft has left, where that is known.
+// A dive: fixes each pattern on as many machines as the relaxation has whole
+// ones of it, and on one more if the fraction is at least `round_up_from`.
+// Then the rest is relaxed again, until nothing is left.  `held`: as in
+// PatternRelaxation; `first`: the relaxation of the draft's rest, if known.
 PackingDraft Dive(PackingDraft draft, std::span<const int64_t> held,
                   double round_up_from, PatternRelaxation* relaxation,
                   const PatternRelaxation::Relaxed* first = nullptr);
 
 struct MendOptions {
-  PackingCost bound = {};  // Where it ends.
-  int attempts_max = 0;    // In a row that gain nothing.
-  // Of the relaxation, with what it has done already.
+  PackingCost bound = {};  // Stops there.
+  int attempts_max = 0;    // In a row, without gain.
+  // Of the relaxation, including earlier work.
   int64_t work_max = std::numeric_limits<int64_t>::max();
-  // Fills machines one after the other, at the prices by size, or where
-  // something runs by level: far cheaper than a dive where classes are many,
-  // but blind to what would come out of it.
+  // Fills machines one after the other, at the prices by size, or by level if
+  // something runs.  With many classes that is far cheaper than a dive, but
+  // less accurate.
   bool in_turn = false;
   uint64_t seed = 1;
 };
 
-// Takes a few machines at a time out of the packing and decides on them anew,
+// Repeatedly takes a few machines out of the packing and decides on them anew,
 // together with all that waits (large neighborhood search; Shaw: Using
 // constraint programming and local search methods to solve vehicle routing
 // problems, 1998).  The cost never rises.

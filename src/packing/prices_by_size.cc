@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// What a unit of waiting cost is worth beside the dearest placement.
+// The worth of a unit of waiting cost relative to the dearest placement.
 constexpr double kOverflow = 64;
 constexpr size_t kOverflowMax = 3;  // Powers of it.
 
@@ -25,7 +25,7 @@ double DominantShare(const PackingClass& of, const PackingGroup& group) {
   return share;
 }
 
-// All machines as one.
+// All machines combined into one.
 PackingGroup WholeOf(const PackingProblem& problem) {
   constexpr Int128 kMax = std::numeric_limits<int64_t>::max();
   PackingGroup all;
@@ -59,7 +59,7 @@ std::vector<int64_t> PricesOfLevel(const PackingProblem& problem,
         counts.push_back(0);
         whole.classes.emplace_back().request = problem.classes[c].request;
       }
-      // Of one level the dearest stand for all.
+      // The dearest tasks of a level represent all of it.
       values.back() =
           static_cast<double>(step.cost) * OverflowCost(level - step.level);
       counts.back() += step.count;
@@ -98,7 +98,7 @@ std::vector<std::vector<int64_t>> FindPricesBySize(
 std::vector<double> FindValuesBySize(
     const PackingProblem& problem,
     const std::vector<std::vector<int64_t>>& prices) {
-  // Where not even the uppermost levels have room the lowest decides little.
+  // If even the top levels lack room, the lowest one matters little.
   std::vector<double> values(problem.classes.size(), 0);
   for (const std::vector<int64_t>& of_level : prices) {
     if (std::ranges::max(of_level) == 0) continue;

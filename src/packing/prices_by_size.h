@@ -1,4 +1,4 @@
-// What tasks are worth by their size alone: prices of a relaxation that need no
+// The worth of tasks by their size alone: prices of a relaxation without a
 // linear program, and values that tell which tasks are hard to place.
 //
 // Threads: pure functions.
@@ -14,16 +14,17 @@
 
 namespace sluice {
 
-// What an overflow of a level costs that so many things to be decided on come
-// after: more than any of those.
+// The cost of an overflow of a level that `after` other objectives follow: more
+// than any of those.
 double OverflowCost(size_t after);
 
-// By level, then class: what its size is worth where the most of the level is
-// placed, as if all machines were one.  REQUIRES: there are classes and groups.
+// By level, then class: the worth of its size when as much as possible of the
+// level is placed, as if all machines were one.  REQUIRES: there are classes
+// and groups.
 std::vector<std::vector<int64_t>> FindPricesBySize(
     const PackingProblem& problem);
 // By class: the price of the first level that has no room for all, or its size
-// where all have room.  1 at most.
+// if all have room.  At most 1.
 std::vector<double> FindValuesBySize(
     const PackingProblem& problem,
     const std::vector<std::vector<int64_t>>& prices);

@@ -11,13 +11,14 @@
 namespace sluice {
 namespace {
 
-// Of other orders: so many begin with another gang, and so many leave one out.
+// The maximum of other orders that begin with another gang, and of those that
+// leave one out.
 constexpr size_t kVariantsMax = 6;
-// Of each table so many answers are kept.
+// The number of answers kept per table.
 constexpr size_t kKnownMax = 64;
 
-// Whether a task is dearer in the mean of the first: more, equal or less than
-// nothing.
+// Compares the mean cost of a task in the two: positive, zero or negative if it
+// is higher, equal or lower in the first.
 int CompareMeans(const LevelCosts& a, int64_t a_count, const LevelCosts& b,
                  int64_t b_count) {
   for (size_t level = 0; level < std::max(a.size(), b.size()); ++level) {
@@ -87,7 +88,7 @@ void Seating::FindGangs(const PackingProblem& problem) {
     gang.tasks.assign(tasks.begin(), tasks.end());
     gangs_.push_back(std::move(gang));
   }
-  // Of equal ones the larger first, which is harder to fit in later.
+  // Among equals the larger one goes first: it is harder to fit in later.
   std::ranges::stable_sort(gangs_, [](const Gang& a, const Gang& b) {
     const int order = CompareMeans(a.cost, a.minimum, b.cost, b.minimum);
     return order > 0 || (order == 0 && a.minimum > b.minimum);
@@ -100,7 +101,7 @@ void Seating::FindGangs(const PackingProblem& problem) {
   for (Step& step : steps_) {
     if (!step.gang.has_value()) continue;
     step.gang = rank_of[*step.gang];
-    // Those of a gang that has too few wait whatever is done.
+    // Tasks of a gang with too few wait in any case.
     if (!step.gang.has_value()) step.is_left_out = true;
   }
 }
@@ -122,7 +123,7 @@ void Seating::FindKinds() {
 }
 
 void Seating::FindTables() {
-  // The least class that each is bound to, by way of others.
+  // The lowest class that each is linked to, directly or through others.
   std::vector<size_t> bound_to(totals_.size());
   std::iota(bound_to.begin(), bound_to.end(), size_t{0});
   const auto root = [&](size_t c) {
@@ -319,7 +320,7 @@ std::vector<Seating::Variant> Seating::VariantsOf(const Table& table,
                                                   const Trial& trial) const {
   std::vector<Variant> variants;
   std::set<size_t> kinds;
-  std::set<size_t> classes;  // Of which there are places for too few.
+  std::set<size_t> classes;  // Those with too few places.
   for (const size_t gang : trial.squeezed) {
     if (kinds.size() == kVariantsMax) break;
     if (!kinds.insert(gangs_[gang].kind).second) continue;
