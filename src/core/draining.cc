@@ -85,7 +85,7 @@ std::string Draining::HoldText(const Task& task, DrainHold hold) {
       return "no machine has room";
   }
   const std::optional<size_t> exhausted = ExhaustedBudget(task);
-  if (!exhausted.has_value()) return "several budgets of feeds mean it";
+  if (!exhausted.has_value()) return "several budgets of feeds select it";
   return StrCat("budget ", ShownText(disruptions_.standings()[*exhausted].name),
                 " allows no more now");
 }

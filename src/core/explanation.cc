@@ -184,7 +184,7 @@ const Task* Explainer::FindMisfit(JobId gang) const {
 
 std::string Explainer::Summary() const {
   if (explanation_.machines == 0) {
-    return "0/0 machines: there is none that may be used";
+    return "0/0 machines: no machine is usable";
   }
   std::string summary = StrCat(explanation_.feasible_machines, "/",
                                explanation_.machines, " machines");
@@ -195,9 +195,9 @@ std::string Explainer::Summary() const {
   }
   if (explanation_.feasible_machines > 0) {
     const std::string gang = GangText();
-    summary += StrCat(
-        explanation_.reasons.empty() ? ": " : "; ",
-        gang.empty() ? "it fits, and waits for the next Schedule call" : gang);
+    summary +=
+        StrCat(explanation_.reasons.empty() ? ": " : "; ",
+               gang.empty() ? "it fits, and waits for the next round" : gang);
   }
   return summary;
 }
@@ -355,7 +355,7 @@ std::string PlacementText(const Task& task, const Machine& machine,
 
 std::string GapText(const RoundStats& round) {
   if (!round.is_bound_known) {
-    return "how good the newest round is was not worked out";
+    return "the gap of the newest round was not worked out";
   }
   if (round.cost <= round.bound) return "the newest round is as good as can be";
   return StrCat(AtMostPercent(*round.Gap()),

@@ -38,14 +38,15 @@ class Displacing {
   std::string Text() {
     AskAllBut(std::nullopt);
     if (machines_ > 0) {
-      return StrCat("; ", MachinesText(machines_),
-                    " have room for it without what is less urgent, which the "
-                    "next round may stop",
-                    CheapestText());
+      return StrCat(
+          "; ", MachinesText(machines_),
+          " have room for it without the less urgent tasks, which the "
+          "next round may stop",
+          CheapestText());
     }
     if (protected_machines_ > 0) {
       return StrCat("; ", MachinesText(protected_machines_),
-                    " have room for it without what is less urgent, but "
+                    " have room for it without the less urgent tasks, but "
                     "disruption budgets protect that: ",
                     BudgetsText());
     }
@@ -61,9 +62,8 @@ class Displacing {
           "offers, as ",
           overfull_machines_, overfull_machines_ == 1 ? " does" : " do");
     }
-    if (!is_any_less_urgent_)
-      return "; nothing that is less urgent can be stopped";
-    return "; no machine would have room for it without what is less urgent";
+    if (!is_any_less_urgent_) return "; no less urgent task can be stopped";
+    return "; no machine would have room for it without the less urgent tasks";
   }
 
   // Who could be stopped instead of `victim`, whose room the task takes.
@@ -224,7 +224,7 @@ class Displacing {
         StrCat(" on ", ShownText(cheapest_.machine->name));
     // The tasks that leave already suffice.
     if (count == 0) {
-      return StrCat(":", where, " those suffice that were told to leave");
+      return StrCat(":", where, " the tasks told to leave suffice");
     }
     return StrCat(": ", TasksText(count), where, ", at a cost of ",
                   cheapest_.cost);
@@ -524,8 +524,8 @@ std::string LeavingText(const Task& task, const ClusterState& state,
       const std::string broken = BrokenRulesText(task, state, constraints);
       return StrCat(", and was told to leave it",
                     broken.empty() ? ""
-                                   : ", since what it requires does not hold "
-                                     "there any more: ",
+                                   : ", since its requirements no longer hold "
+                                     "there: ",
                     broken);
     }
     return StrCat(", and was told to leave it with its gang, of which ",

@@ -23,12 +23,12 @@ std::string ObstacleText(const Task& task, const Task& former,
                          const ClusterState& state,
                          const ConstraintSet& constraints) {
   if (former.is_evicted) {
-    return "which was told to leave: once that is gone this one is placed as "
+    return "which was told to leave: once that is gone this one is placed like "
            "any other";
   }
   if (!state.CanPreempt(former)) return "which cannot be told to leave yet";
   const Machine& machine = *state.FindMachine(former.machine);
-  if (!machine.IsUsable()) return "which takes no tasks as it is";
+  if (!machine.IsUsable()) return "which takes no tasks now";
   std::vector<Reason> reasons;
   constraints.Explain(
       task.class_key, WithoutTask(machine, former),
@@ -61,12 +61,12 @@ std::string ReplacementText(const Task& task, const ClusterState& state,
                       : "has completed");
   }
   const Task* former = replacements.FindRunningFormer(task);
-  if (former == nullptr) return "waits for the next Schedule call";
+  if (former == nullptr) return "waits for the next round";
   const std::string obstacle = ObstacleText(task, *former, state, constraints);
-  return StrCat("waits for the place of ", NamedTask(*former), " on ",
-                MachineName(*former, state), ", ",
-                obstacle.empty() ? "which it has from the next Schedule call on"
-                                 : obstacle);
+  return StrCat(
+      "waits for the place of ", NamedTask(*former), " on ",
+      MachineName(*former, state), ", ",
+      obstacle.empty() ? "which it has from the next round on" : obstacle);
 }
 
 }  // namespace sluice

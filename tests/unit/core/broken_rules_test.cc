@@ -57,7 +57,7 @@ TEST_F(BrokenRulesTest, OfALabelThatIsGone) {
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
   cluster_.mutable_state().SyncPeers();
   EXPECT_THAT(cluster_.scheduler().ExplainLeaving(cluster_.TaskOf(2)),
-              HasSubstr("since what it requires does not hold there any more: "
+              HasSubstr("since its requirements no longer hold there: "
                         "lacks the label disk=ssd"));
   EXPECT_THAT(Reply(), IsEmpty()) << "once";
 }

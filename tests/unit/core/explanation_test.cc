@@ -107,18 +107,36 @@ TEST_F(ExplanationTest, SumsUpTheRarerReasons) {
 
 TEST_F(ExplanationTest, SaysThatATaskFitsOrThatThereIsNoMachine) {
   cluster_.Apply(Submitted(1));
-  EXPECT_EQ(ExplainTask(1).summary,
-            "0/0 machines: there is none that may be used");
+  EXPECT_EQ(ExplainTask(1).summary, "0/0 machines: no machine is usable");
   cluster_.Apply(Added("m", {}));
   const Explanation explanation = ExplainTask(1);
   EXPECT_EQ(explanation.summary,
-            "1/1 machines: it fits, and waits for the next Schedule call");
+            "1/1 machines: it fits, and waits for the next round");
   EXPECT_EQ(explanation.feasible_machines, 1);
   EXPECT_THAT(explanation.nearest, IsEmpty());
   cluster_.Apply(Added("full", {.pods = 0}));
   EXPECT_EQ(ExplainTask(1).summary,
             "1/2 machines: 1 too many pods; it fits, and waits for the next "
-            "Schedule call");
+            "round");
+}
+
+TEST_F(ExplanationTest, SaysThatATaskOfAFeedWaitsForARoundToo) {
+  cluster_.Apply(Added("m", {}));
+  ClusterState& state = cluster_.mutable_state();
+  const FeedId feed = state.OpenFeed("shop");
+  state.Apply(feed, SnapshotBegan(), 0);
+  state.Apply(feed,
+              TaskStated{.id = "web-0",
+                         .job_uuid = "job",
+                         .job_name = "job",
+                         .gang = {},
+                         .spec = TaskSpecOf(0, {.cpu = 100}),
+                         .machine_uuid = ""},
+              0);
+  state.Apply(feed, SnapshotEnded(), 0);
+  const TaskId task = state.feeds().at(feed).tasks.at("web-0");
+  EXPECT_EQ(ExplainTask(task.value).summary,
+            "1/1 machines: it fits, and waits for the next round");
 }
 
 TEST(ExplanationOfNominated, NamesWhoHasToLeaveFirst) {

@@ -51,9 +51,10 @@ TEST_F(PreemptionTextTest, CountsTheMachinesThatWouldHaveRoom) {
   RunTask(1, {.cpu = 1000});
   RunTask(2, {.cpu = 1000});
   Wait({.cpu = 500, .priority = 9});
-  EXPECT_EQ(MayStop(),
-            "; 2 machines would have room for it without what is less urgent, "
-            "which the next round may stop: 1 task on m, at a cost of 100");
+  EXPECT_EQ(
+      MayStop(),
+      "; 2 machines would have room for it without the less urgent tasks, "
+      "which the next round may stop: 1 task on m, at a cost of 100");
   EXPECT_THAT(
       cluster_.scheduler().Explain(cluster_.TaskOf(kWaiting), 0).summary,
       EndsWith(MayStop()));
@@ -63,10 +64,11 @@ TEST_F(PreemptionTextTest, SaysWhatIsMissing) {
   RunTask(1, {.cpu = 1000, .priority = 9});
   RunTask(2, {.cpu = 500});
   Wait({.cpu = 2000, .priority = 9});
-  EXPECT_EQ(MayStop(),
-            "; no machine would have room for it without what is less urgent");
+  EXPECT_EQ(
+      MayStop(),
+      "; no machine would have room for it without the less urgent tasks");
   cluster_.Apply(Removed(2));
-  EXPECT_EQ(MayStop(), "; nothing that is less urgent can be stopped");
+  EXPECT_EQ(MayStop(), "; no less urgent task can be stopped");
 }
 
 TEST_F(PreemptionTextTest, SaysThatNobodyIsStoppedWhereMoreRunsThanFits) {
@@ -109,10 +111,11 @@ TEST_F(PreemptionTextTest, NamesTheBudgetsThatProtect) {
   RunTask(1, {.cpu = 1000, .job = "web", .budget = budget});
   RunTask(2, {.cpu = 1000, .job = "web", .budget = budget});
   Wait({.cpu = 500, .priority = 9});
-  EXPECT_EQ(MayStop(),
-            "; 2 machines would have room for it without what is less urgent, "
-            "but disruption budgets protect that: web needs 3 available tasks "
-            "and has 2");
+  EXPECT_EQ(
+      MayStop(),
+      "; 2 machines would have room for it without the less urgent tasks, "
+      "but disruption budgets protect that: web needs 3 available tasks "
+      "and has 2");
 }
 
 TEST_F(PreemptionTextTest, SaysThatATaskDisplacesNobody) {
@@ -132,10 +135,11 @@ TEST_F(PreemptionTextTest, TellsWhatIsStoppedWhereThatIsLeast) {
   RunTask(3, {.cpu = 300, .priority = 1, .preemption_cost = 900});
   RunTask(4, {.cpu = 300, .priority = 1});
   Wait({.cpu = 700, .priority = 9});
-  EXPECT_EQ(MayStop(),
-            "; 2 machines would have room for it without what is less urgent, "
-            "which the next round may stop: 2 tasks on " +
-                cluster_.MachineOf(2) + ", at a cost of 250");
+  EXPECT_EQ(
+      MayStop(),
+      "; 2 machines would have room for it without the less urgent tasks, "
+      "which the next round may stop: 2 tasks on " +
+          cluster_.MachineOf(2) + ", at a cost of 250");
 }
 
 TEST_F(PreemptionTextTest, CountsWhatKeepsATaskAwayAmongWhatIsStopped) {
@@ -156,8 +160,7 @@ TEST_F(PreemptionTextTest, SaysThatNobodyElseIsStoppedWhereEnoughLeaves) {
   RunTask(2, {.cpu = 400});
   cluster_.mutable_state().Preempt({1});
   Wait({.cpu = 500, .priority = 9});
-  EXPECT_THAT(MayStop(),
-              EndsWith(": on n those suffice that were told to leave"));
+  EXPECT_THAT(MayStop(), EndsWith(": on n the tasks told to leave suffice"));
 }
 
 TEST_F(PreemptionTextTest, SaysForWhomATaskWasStoppedAndAtWhatCost) {

@@ -37,7 +37,7 @@ TEST_F(ReplacementTextTest, SaysWhosePlaceItWaitsForAndWhatIsInTheWay) {
   SubmitNewcomer(2);
   EXPECT_EQ(TextOf(2),
             "waits for the place of task 1 task-1 on m, which it has from the "
-            "next Schedule call on");
+            "next round on");
   SubmitNewcomer(
       3, {.cpu = 1500, .rules = {.selectors = {LabelIn("disk", {"ssd"})}}});
   EXPECT_EQ(TextOf(3),
@@ -46,7 +46,7 @@ TEST_F(ReplacementTextTest, SaysWhosePlaceItWaitsForAndWhatIsInTheWay) {
   cluster_.Apply(SetDraining{.machine_uuid = "m"});
   EXPECT_EQ(TextOf(2),
             "waits for the place of task 1 task-1 on m, which takes no tasks "
-            "as it is");
+            "now");
 }
 
 TEST_F(ReplacementTextTest, SaysThatItsFormerIsLeaving) {
@@ -55,7 +55,7 @@ TEST_F(ReplacementTextTest, SaysThatItsFormerIsLeaving) {
   cluster_.Round();
   EXPECT_EQ(TextOf(3),
             "waits for the place of task 1 task-1 on m, which was told to "
-            "leave: once that is gone this one is placed as any other");
+            "leave: once that is gone this one is placed like any other");
 }
 
 TEST_F(ReplacementTextTest, SaysWhoRunsInItsPlace) {

@@ -175,7 +175,7 @@ TEST_F(InspectTest, TellsATaskThatWaitsTheGapOfItsLevel) {
       .Task(1, {.priority = 7, .name = "urgent"})
       .Task(2, {.name = "low"})
       .ApplyTo(&scheduler_);
-  const std::string why = "0/0 machines: there is none that may be used";
+  const std::string why = "0/0 machines: no machine is usable";
   EXPECT_EQ(Explain("low").summary(), why) << "no round was yet";
   stats_.levels = {{.lowest = 7}, {.highest = 6}};
   stats_.cost.waiting = LevelCosts(std::vector<int64_t>{40, 40});
@@ -187,7 +187,7 @@ TEST_F(InspectTest, TellsATaskThatWaitsTheGapOfItsLevel) {
                 "costs on its level");
   stats_.is_bound_known = false;
   EXPECT_EQ(Explain("urgent").summary(),
-            why + "; how good the newest round is was not worked out");
+            why + "; the gap of the newest round was not worked out");
 }
 
 TEST_F(InspectTest, TellsWhatWasMeasured) {
