@@ -1,8 +1,8 @@
-// The one way to the time.
+// The only way to get the time.
 //
-// Only the edges of the program (loop, rpc, server, cli) hold a Clock; what
-// lies inside is given the time with its input, so that the same input gives
-// the same output.
+// Only the edges of the program (loop, rpc, server, cli) hold a Clock.  All
+// other code is given the time with its input, so that the same input gives the
+// same output.
 //
 // Threads: any.
 

@@ -1,10 +1,9 @@
-// Strong identifiers: a task is not a machine, and the compiler knows it.
+// Strong identifiers: the compiler tells a task from a machine.
 //
-// A TaskId is the uid that the client gave the task, or, where clients name
-// tasks otherwise, dealt by the state.  The others are dealt by the state in
-// the order of arrival, but for kinds of work and types of machines.  All
-// survive a restart, so that "lowest id first" means the same before and after
-// it.
+// A TaskId is the uid that the client gave the task, or is assigned by the
+// state if clients name tasks otherwise.  The state assigns the others in the
+// order of arrival, except for kinds of work and types of machines.  All
+// survive a restart, so "lowest id first" means the same before and after it.
 
 #ifndef SLUICE_BASE_IDS_H_
 #define SLUICE_BASE_IDS_H_
@@ -34,13 +33,13 @@ struct Id {
 using TaskId = Id<struct TaskTag, uint64_t>;
 using JobId = Id<struct JobTag, uint32_t>;
 using MachineId = Id<struct MachineTag, uint32_t>;
-// A kind of work, by a fingerprint of what tasks of it have in common
-// (state/class_histories.h); no client sees it.
+// A kind of work: a fingerprint of what its tasks have in common
+// (state/class_histories.h).  Clients do not see it.
 using WorkKindId = Id<struct WorkKindTag, uint64_t>;
-// What equal machines have in common, by a fingerprint of it
-// (state/speed_histories.h); 0: nobody asks.
+// A type of machines: a fingerprint of what they have in common
+// (state/speed_histories.h). 0: no policy asks.
 using MachineTypeId = Id<struct MachineTypeTag, uint64_t>;
-// 0: none, what the clients of the contract state.
+// 0: no feed; stated by clients of the contract.
 using FeedId = Id<struct FeedTag, uint32_t>;
 
 }  // namespace sluice

@@ -2,9 +2,9 @@
 // machine is now.  Constraints are ANDed.
 //
 // A new constraint is one file under src/constraints/rules/ and one line in
-// src/constraints/constraints.def, which says what of the machine its verdict
-// depends on.  Of the class it may look at the rules, and with kLoad at the
-// request too.
+// src/constraints/constraints.def, which says what aspect of the machine its
+// verdict depends on.  Of the class it may look at the rules, and with kLoad
+// also at the request.
 //
 // Threads: const methods only, no state of their own.
 
@@ -29,29 +29,29 @@ struct Reason {
   std::string lacks;  // What would help on this machine: "lacks 500m cpu".
 };
 
-// What of a machine a verdict depends on.
+// The aspect of a machine that a verdict depends on.
 enum class MachineAspect : uint8_t {
-  kLabels,  // Labels and name.  The verdict is kept until they change.
+  kLabels,  // Labels and name.  The verdict is cached until they change.
   kTaints,  // Taints.  Likewise.
-  kAvoids,  // Whose tasks it would rather not have.  Likewise.
-  kLoad,    // Amounts, what runs there.  Asked anew each time.
+  kAvoids,  // Owners it avoids.  Likewise.
+  kLoad,    // Amounts, running tasks.  Asked anew each time.
 };
 
 class Constraint {
  public:
   virtual ~Constraint() = default;
 
-  // With kLoad on the hot path: called for every class and machine of a pass.
-  // With another aspect `machine` may be one that is only like the machine
-  // meant: with labels that no rules mention left out or of another value.
+  // With kLoad this is on the hot path: called for every class and machine of a
+  // pass.  With another aspect `machine` may be an equivalent one: labels that
+  // no rules mention may be missing or have other values.
   virtual bool Allows(const ClassKey& task_class,
                       const Machine& machine) const = 0;
 
-  // Whether it may forbid the class any machine.  Where not, it need not be
-  // asked; whether classes without rules are asked is found out once.
+  // False if it never forbids the class any machine: then it need not be asked.
+  // Whether classes without rules are asked is determined once.
   virtual bool Concerns(const ClassKey& /*task_class*/) const { return true; }
 
-  // Appends every reason why Allows() is false; none where it is true.
+  // Appends every reason why Allows() is false; none if it is true.
   // `resource_name` gives the name of a resource by its index.
   virtual void Explain(
       const ClassKey& task_class, const Machine& machine,

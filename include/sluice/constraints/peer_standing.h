@@ -1,4 +1,5 @@
-// How a machine suits a task by the other tasks that run in its domains.
+// How well a machine suits a task, given the other tasks that run in its
+// domains.
 //
 // Threads: values.
 
@@ -11,12 +12,12 @@ namespace sluice {
 
 struct PeerStanding {
   // By how much weight of preferred terms, its own and those of others, it
-  // falls short of the best there could be, and by how much it can at most.
+  // falls short of the best possible, and the maximum of that.
   int64_t missed_weight = 0;
   int64_t missed_weight_max = 0;
-  // By how many tasks its domains exceed the emptiest ones of the spread
-  // constraints that do not bind, each task kCrowdingUnit times the natural
-  // logarithm of the number of domains and two.
+  // By how many tasks its domains exceed the emptiest ones of the soft spread
+  // constraints.  Each task counts kCrowdingUnit times the natural logarithm of
+  // two plus the number of domains.
   int64_t crowding = 0;
 
   friend bool operator==(const PeerStanding&, const PeerStanding&) = default;

@@ -2,21 +2,22 @@
 //
 // Nodes carry a supply (negative: a demand).  An arc has a lower bound, a
 // capacity and a convex, piecewise-linear integer cost: one *segment* per
-// slope, slopes rising.  A plain arc has one segment.  A ladder of a hundred
-// unit arcs is one arc of a hundred segments (or fewer, where steps are equal).
+// slope, in ascending order.  A plain arc has one segment.  A ladder of a
+// hundred unit arcs is one arc of a hundred segments (or fewer, if steps are
+// equal).
 //
-// Two things are rare, and problems without them pay nothing for them: an arc
-// may have a *gain* (it delivers another amount than it takes) and may be *all
-// or none* (it carries nothing or its capacity).
+// Two features are rare, and cost nothing in problems without them.  An arc may
+// have a *gain*: it delivers a different amount than it takes.  And it may be
+// *all or none*: it carries nothing or its capacity.
 //
 // A problem may be changed after it was solved.  Indices are stable handles:
-// they keep their meaning until removed, and a removed one is dealt again.  A
-// removed arc is a closed one (capacity zero) and a removed node one without
-// arcs and supply, so that nobody who only reads has to tell them apart.
+// they keep their meaning until removed; removed ones are reused.  A removed
+// arc is a closed one (capacity zero), and a removed node has no arcs and no
+// supply, so readers need not tell them apart.
 //
 // The flow layer knows no task and no machine; network/ gives nodes a meaning.
-// It may name some, so that what was found out about a node can be of use in
-// another problem that has a node of that name.
+// It may name some nodes, so that what was learned about a node is of use in
+// another problem with a node of that name.
 //
 // Units: whole units of flow; cost per unit of flow, integers.
 // Threads: values; share const ones freely.
@@ -47,7 +48,7 @@ struct CostSegment {
   friend bool operator==(const CostSegment&, const CostSegment&) = default;
 };
 
-// Of each `denominator` units that enter an arc, `numerator` arrive.
+// Of every `denominator` units that enter an arc, `numerator` arrive.
 struct FlowGain {
   int32_t numerator = 1;
   int32_t denominator = 1;
@@ -62,12 +63,12 @@ struct FlowChange {
   friend bool operator==(const FlowChange&, const FlowChange&) = default;
 };
 
-// What a solver is asked.  FlowProblem checks nothing but indices of its own
-// arrays: ValidateProblem() (flow/validate.h) says whether the whole makes
-// sense, and every solver calls it first.
+// The input of a solver.  FlowProblem checks only indices of its own arrays.
+// ValidateProblem() (flow/validate.h) checks the whole, and every solver calls
+// it first.
 //
-// Each call takes constant time, but for the length of the segments handed in
-// (amortized, like the growth of a vector).
+// Each call takes constant amortized time, plus the length of the given
+// segments.
 class FlowProblem {
   static constexpr int32_t kRemoved = -1;  // As a segment count.
 
@@ -76,7 +77,7 @@ class FlowProblem {
     NodeIndex tail = 0;
     NodeIndex head = 0;
     FlowUnits lower = 0;  // At least this much must flow.
-    // Of a plain arc its only segment; of a convex one as wide as all of its
+    // Its only segment if the arc is plain; if convex, as wide as all of its
     // segments together.
     CostSegment whole;
     int32_t first_segment = 0;
@@ -90,9 +91,9 @@ class FlowProblem {
   NodeIndex AddNode(FlowUnits supply);
   // REQUIRES, here and below: the node or arc exists.
   void SetSupply(NodeIndex node, FlowUnits supply);
-  // 0 is no name.  No solver minds names, or whether two nodes share one.
+  // 0 means no name.  Solvers ignore names, and two nodes may share one.
   void SetName(NodeIndex node, uint64_t name);
-  // REQUIRES: no arc touches the node any more.
+  // REQUIRES: no arc touches the node.
   void RemoveNode(NodeIndex node);
 
   // A plain arc: every unit costs `cost`.  An arc of capacity zero is allowed
@@ -100,23 +101,23 @@ class FlowProblem {
   ArcIndex AddArc(NodeIndex tail, NodeIndex head, FlowUnits capacity,
                   FlowCost cost, FlowUnits lower = 0);
   // A convex arc: the first segment's units are used first.  Its capacity is
-  // the sum of the widths; equal costs may follow each other.
-  // REQUIRES, here and below: `segments` are not part of this problem.
+  // the sum of the widths; equal costs may follow each other.  REQUIRES, here
+  // and below: `segments` are not part of this problem.
   ArcIndex AddConvexArc(NodeIndex tail, NodeIndex head,
                         std::span<const CostSegment> segments,
                         FlowUnits lower = 0);
-  // Bounds and cost of an arc anew; its ends, gain and kind stay.
+  // Replaces the bounds and cost of an arc; its ends, gain and kind stay.
   void SetArc(ArcIndex arc, FlowUnits capacity, FlowCost cost,
               FlowUnits lower = 0);
   void SetConvexArc(ArcIndex arc, std::span<const CostSegment> segments,
                     FlowUnits lower = 0);
   void RemoveArc(ArcIndex arc);
 
-  // A gain of 1, however it is written, is none.
+  // A gain of 1, in any form, counts as none.
   void SetGain(ArcIndex arc, FlowGain gain);
   void SetAllOrNone(ArcIndex arc, bool is_all_or_none);
 
-  // Removed ones included.
+  // Including removed ones.
   NodeIndex node_count() const {
     return static_cast<NodeIndex>(supplies_.size());
   }
@@ -141,17 +142,17 @@ class FlowProblem {
   FlowGain gain(ArcIndex arc) const;
   bool is_all_or_none(ArcIndex arc) const { return all_or_none_.contains(arc); }
 
-  // By arc, those whose gain is not 1.
+  // The gains that are not 1, by arc.
   const absl::btree_map<ArcIndex, FlowGain>& gains() const { return gains_; }
   const absl::btree_set<ArcIndex>& all_or_none() const { return all_or_none_; }
-  // Over all arcs, plain ones included.
+  // Over all arcs, including plain ones.
   int64_t segment_count() const;
 
-  // Begins a log of changes, empty, which ends the one before.
+  // Begins an empty log of changes, which replaces the previous one.
   void StartLog();
-  // What changed since StartLog(), in order, repetitions included; or null
-  // where there is no log, or it grew longer than the problem, so that looking
-  // at everything is cheaper.
+  // What changed since StartLog(), in order, with repetitions.  Null if there
+  // is no log, or if it grew longer than the problem, so that looking at
+  // everything is cheaper.
   const std::vector<FlowChange>* log() const {
     return is_logging_ ? &log_ : nullptr;
   }
@@ -165,13 +166,13 @@ class FlowProblem {
 
   std::vector<FlowUnits> supplies_;
   std::vector<int32_t> degrees_;  // By node: ends of arcs there.
-  std::vector<uint64_t> names_;   // By node, as far as there are any.
+  std::vector<uint64_t> names_;   // By node, as far as any have one.
   std::vector<Arc> arcs_;
   std::vector<CostSegment> segments_;  // Of convex arcs.
   int64_t unused_segments_ = 0;        // In segments_.
   absl::btree_map<ArcIndex, FlowGain> gains_;
   absl::btree_set<ArcIndex> all_or_none_;
-  std::vector<NodeIndex> free_nodes_;  // The last removed is dealt first.
+  std::vector<NodeIndex> free_nodes_;  // The last removed is reused first.
   std::vector<ArcIndex> free_arcs_;
   std::vector<FlowChange> log_;
   bool is_logging_ = false;
@@ -180,7 +181,7 @@ class FlowProblem {
 enum class SolveOutcome {
   kOptimal,
   kInfeasible,      // FlowSolution::witness_cut proves it.
-  kUnbounded,       // Never yet: each arc has a capacity, so each cost an end.
+  kUnbounded,       // Not used: each arc has a capacity.
   kCostRange,       // Costs or capacities too large to add up in 64 bits.
   kInvalidProblem,  // FlowSolution::error names the node or arc.
   kBudgetSpent,     // SolveLimits::work_max was reached.
@@ -190,14 +191,14 @@ enum class SolveOutcome {
 // "optimal", "infeasible", ...
 const char* SolveOutcomeName(SolveOutcome outcome);
 
-// How much work a solve was, in units that do not depend on the machine.
-// docs/solver.md says which algorithm counts what.
+// How much work a solve took, in machine-independent units. docs/solver.md says
+// which algorithm counts what.
 struct SolveWork {
   int64_t phases = 0;
   int64_t pushes = 0;
   int64_t relabels = 0;
   int64_t pivots = 0;
-  int64_t paths = 0;  // Augmented along.
+  int64_t paths = 0;  // Augmenting paths.
   int64_t arc_scans = 0;
 
   SolveWork& operator+=(const SolveWork& other);
@@ -212,12 +213,12 @@ struct FlowSolution {
   // conservation and bounds this proves the optimum (complementary slackness).
   std::vector<FlowCost> potentials;
   FlowCost objective = 0;
-  bool is_warm = false;  // Solver::SolveFrom() found it from its start.
+  bool is_warm = false;  // Solver::SolveFrom() started from it.
   // kInfeasible: the nodes of a set from which more supply must leave than the
   // arcs out of it (less the lower bounds into it) can carry.
   std::vector<NodeIndex> witness_cut;
-  std::string error;           // For people; empty where optimal.
-  std::string_view algorithm;  // The name of the solver that found it.
+  std::string error;           // For people; empty if optimal.
+  std::string_view algorithm;  // Name of the solver.
   SolveWork work;
 };
 

@@ -1,29 +1,28 @@
-// Min-cost flow where arcs may have gains: the generalized network simplex
-// method.  Pure problems are for the solvers of solver.h, which are exact.
+// Min-cost flow with gains: the generalized network simplex method.  For pure
+// problems use the solvers of solver.h, which are exact.
 //
 // Flows are real numbers.  An arc's flow is what enters it at its tail; its
-// bounds and its cost are in those units, and its gain times as much arrives at
-// its head.  Conservation is an equation at each node,
+// bounds and cost are in those units.  The flow times its gain arrives at its
+// head.  Conservation is an equation at each node,
 //
 //   supply + sum of what arrives = sum of what leaves,
 //
-// so that a node that may have something left over needs an arc to lose it on,
-// most easily a self-loop: with a gain of 1/2 that swallows half of its flow.
-// Supplies need not add up to zero.
+// so a node with a possible surplus needs an arc to lose it on.  The simplest
+// is a self-loop: with a gain of 1/2 it swallows half of its flow.  Supplies
+// need not add up to zero.
 //
-// What a solution promises, with t = kGeneralizedTolerance:
+// What a solution guarantees, with t = kGeneralizedTolerance:
 // * each flow is within its bounds, exactly;
 // * at each node conservation holds up to t * (1 + the largest supply or flow
 //   there);
 // * no reduced cost has the wrong sign by more than t * (1 + the largest cost)
-//   and the rounding of its two potentials, kGeneralizedRounding of their size,
-//   at flows that may move by t * (1 + their size): by complementary slackness
-//   the flow is optimal but for that.
-// A solution that would break this is not returned: such a problem, one with
-// cycles whose gain is next to 1 or with gains that multiply beyond all
-// measure, ends as kCostRange.  VerifyGeneralized() of
-// src/solver/verify_generalized.h checks a solution and shares no code with the
-// solver.
+//   plus the rounding of its two potentials, kGeneralizedRounding of their
+//   size, at flows that may move by t * (1 + their size): by complementary
+//   slackness the flow is optimal up to that.
+// A solution that would break this is not returned.  Such a problem, with
+// cycles whose gain is close to 1 or with gains whose products explode, ends as
+// kCostRange.  VerifyGeneralized() of src/solver/verify_generalized.h checks a
+// solution and shares no code with the solver.
 //
 // Threads: the calls block; one at a time per object.
 // Determinism: the same problem gives the same solution, byte for byte, on one
@@ -47,8 +46,8 @@ namespace sluice {
 inline constexpr double kGeneralizedTolerance = 1e-9;
 inline constexpr double kGeneralizedRounding = 1e-15;
 
-// Beyond these a double would not hold each of them exactly: supplies and
-// capacities together, and any cost.
+// Limits up to which a double holds each value exactly: of supplies and
+// capacities together, and of any cost.
 inline constexpr FlowUnits kGeneralizedFlowMax = int64_t{1} << 53;
 inline constexpr FlowCost kGeneralizedCostMax = int64_t{1} << 53;
 
@@ -59,22 +58,22 @@ struct GeneralizedSolution {
   // By node.  kOptimal: a price such that an arc of marginal cost c and gain g
   // has the reduced cost c + potential[tail] - g * potential[head].
   //
-  // kInfeasible: the proof, from which no flow within the bounds can escape
-  // (Farkas).  With r = potential[tail] - g * potential[head] of an arc, every
-  // flow that conserves has
+  // kInfeasible: the proof that no flow within the bounds exists (Farkas).
+  // With r = potential[tail] - g * potential[head] of an arc, every flow that
+  // conserves has
   //   sum of supply * potential = sum of flow * r,
-  // but the left side is less than the right can be, which is at least the sum
+  // but the left side is below the minimum of the right side, which is the sum
   // of r * (r > 0 ? lower : capacity).
   std::vector<double> potentials;
   double objective = 0;
-  std::string error;  // For people; empty where optimal.
+  std::string error;  // For people; empty if optimal.
   SolveWork work;     // phases, pivots (bound flips too) and arc_scans.
 };
 
 class GeneralizedSolver {
  public:
-  // Solves from scratch.  An arc that is all or none is kInvalidProblem here:
-  // src/solver/all_or_none.h is for those.
+  // Solves from scratch.  A problem with an all-or-none arc is kInvalidProblem
+  // here: src/solver/all_or_none.h is for those.
   GeneralizedSolution Solve(const FlowProblem& problem,
                             const SolveLimits& limits = {});
 };

@@ -2,7 +2,7 @@
 //
 // Threads: the calls block; one at a time per Solver object.
 // Determinism: the same calls give the same solutions, byte for byte.
-// Errors: none thrown and none as Status: what can happen is a SolveOutcome.
+// Errors: no exceptions and no Status: the SolveOutcome says what happened.
 
 #ifndef SLUICE_SOLVER_SOLVER_H_
 #define SLUICE_SOLVER_SOLVER_H_
@@ -18,11 +18,11 @@ namespace sluice {
 
 // What may end a solve before its optimum.
 struct SolveLimits {
-  // Polled every few thousand arc scans, at least once a pass over the arcs;
-  // once it is seen true the outcome is kCancelled.  May be null.
+  // Polled every few thousand arc scans, at least once a pass over the arcs.
+  // Once it is true the outcome is kCancelled.  May be null.
   const std::atomic<bool>* cancelled = nullptr;
-  // Arc scans (SolveWork) after which the outcome is kBudgetSpent, looked at
-  // as often.  0: no bound.
+  // The number of arc scans (SolveWork) after which the outcome is
+  // kBudgetSpent; checked equally often. 0: no bound.
   int64_t work_max = 0;
 };
 
@@ -31,26 +31,26 @@ class Solver {
   virtual ~Solver() = default;
   virtual std::string_view name() const = 0;
 
-  // Solves from scratch.  Where Resolve() will follow, begin problem.log()
-  // before: then what that needs is prepared here, once.
+  // Solves from scratch.  If Resolve() will follow, begin problem.log() before:
+  // then its preparations are made here, once.
   virtual FlowSolution Solve(const FlowProblem& problem,
                              const SolveLimits& limits) = 0;
   FlowSolution Solve(const FlowProblem& problem) { return Solve(problem, {}); }
 
-  // Solves again after changes: *solution is what this object found for
-  // `problem` last, and is brought up to date in place; problem.log() holds
-  // what changed since (so begin it anew after each call).  Where that was no
-  // optimum, or there is no log, this is Solve(); so it is for a solver that
-  // keeps nothing, which is the default.
+  // Solves again after changes. *solution is what this object last found for
+  // `problem`, and is updated in place. problem.log() holds what changed since
+  // (so restart it after each call).  If *solution is not optimal, or there is
+  // no log, this is Solve().  It is also Solve() for a solver that keeps
+  // nothing, which is the default.
   virtual void Resolve(const FlowProblem& problem, const SolveLimits& limits,
                        FlowSolution* solution) {
     *solution = Solve(problem, limits);
   }
 
-  // Solves with *solution to begin with: a flow by arc and a potential by node,
-  // be they the optimum of a problem much like this one or any other numbers.
-  // They decide how long it takes, and which of several optima is found.  It
-  // becomes the solution.  For a solver that has no use for it this is Solve().
+  // Starts from *solution: a flow by arc and a potential by node.  Any start is
+  // accepted; a near-optimal one is fastest.  The start also decides which of
+  // several optima is found. *solution becomes the result.  For a solver that
+  // cannot use it, this is Solve().
   virtual void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
                          FlowSolution* solution) {
     *solution = Solve(problem, limits);

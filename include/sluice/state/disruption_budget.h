@@ -1,5 +1,5 @@
-// How many of some tasks may be stopped at a time for ones that are more
-// urgent: Kubernetes' PodDisruptionBudget.
+// How many of some tasks may be stopped at a time for more urgent ones:
+// Kubernetes' PodDisruptionBudget.
 //
 // Threads: values.
 
@@ -16,18 +16,18 @@ namespace sluice {
 
 struct DisruptionBudget {
   enum class Limit : uint8_t {
-    kMinAvailable = 0,    // So many stay available.
-    kMaxUnavailable = 1,  // So many at most are not available.
+    kMinAvailable = 0,    // At least `amount` stay available.
+    kMaxUnavailable = 1,  // At most `amount` are unavailable.
   };
 
-  // Absent: those of the job that has the budget.
+  // Absent: the tasks of the job that has the budget.
   std::optional<TaskSelector> tasks = {};
   Limit limit = Limit::kMinAvailable;
-  int64_t amount = 0;  // Of tasks, or per cent of all of them, rounded up.
+  int64_t amount = 0;  // Of tasks, or percent of all, rounded up.
   bool is_percent = false;
-  // How many tasks there are to be; 0: as many as have not ended.
+  // How many tasks there should be; 0: as many as have not ended.
   int64_t expected = 0;
-  // How many more may be stopped by its client's own account.
+  // How many more may be stopped, as its client counts them.
   std::optional<int64_t> allowed = {};
 
   template <class Self, class Visitor>

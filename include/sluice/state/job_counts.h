@@ -1,7 +1,7 @@
 // How many tasks of each job there are in one place.
 //
-// For machines, on which tasks of a few dozen jobs run: a short row is searched
-// faster than any table.
+// Meant for machines, where tasks of a few dozen jobs run: searching a short
+// array is faster than any table.
 //
 // Threads: as a standard container.
 
@@ -19,10 +19,10 @@ namespace sluice {
 class JobCounts {
  public:
   int64_t Of(JobId job) const;
-  // How many jobs have any.
+  // How many jobs have a count.
   size_t size() const { return entries_.size(); }
 
-  // So many more, or fewer.  REQUIRES: none is left with fewer than none.
+  // Adds `count`, which may be negative.  REQUIRES: no count falls below 0.
   void Add(JobId job, int32_t count);
 
  private:

@@ -1,7 +1,7 @@
 // Labels, and conditions on one of them.
 //
-// Kubernetes' rules: where the label is missing, only kNotIn and kDoesNotExist
-// hold, and what cannot be compared does not match.
+// Kubernetes' rules: if the label is missing, only kNotIn and kDoesNotExist
+// hold, and values that cannot be compared do not match.
 //
 // Threads: values, and free functions without state.
 
@@ -28,7 +28,7 @@ enum class LabelOperator : uint8_t {
   kDoesNotExist = 3,
   kGreaterThan = 4,
   kLessThan = 5,
-  // Never holds: the client's operator is unknown, or its values make no sense.
+  // Never holds: the client's operator is unknown, or its values are invalid.
   kInvalid = 6,
 };
 
@@ -36,8 +36,8 @@ enum class LabelOperator : uint8_t {
 struct LabelRequirement {
   std::string key = {};
   LabelOperator op = LabelOperator::kIn;
-  // Ascending, none twice; of kGreaterThan and kLessThan one, an integer.  Of
-  // kInvalid one: what is wrong, for people.
+  // Ascending, without duplicates.  For kGreaterThan and kLessThan: one
+  // integer.  For kInvalid: one text that says what is wrong.
   std::vector<std::string> values = {};
 
   template <class Self, class Visitor>
@@ -46,16 +46,16 @@ struct LabelRequirement {
     visit("op", self.op, LabelOperator::kInvalid);
     visit("values", self.values);
   }
-  // "" if it is as above.
+  // "" if it is valid; otherwise what is wrong.
   std::string Fault() const;
   friend auto operator<=>(const LabelRequirement&,
                           const LabelRequirement&) = default;
 };
 
-// The value of the label `key`; null where there is none.
+// The value of the label `key`; null if there is none.
 const std::string* FindLabel(const LabelPairs& labels, std::string_view key);
 
-// Whether a label of `value` (null: no such label) is as required.
+// True if a label of `value` (null: no such label) meets the requirement.
 bool Holds(const LabelRequirement& requirement, const std::string* value);
 
 // A decimal integer of 64 bits, as Go's strconv.ParseInt(text, 10, 64) reads

@@ -1,6 +1,6 @@
 // What a task demands of the parts of its machine: all its cpu and memory from
-// one NUMA node, or from one processing unit, and that near those of others, or
-// away from them.
+// one NUMA node, or from one processing unit; and that near the parts of other
+// tasks, or away from them.
 //
 // Threads: values.
 
@@ -18,8 +18,8 @@ enum class PartLevel : uint8_t {
   kProcessingUnit = 1,
 };
 
-// There is one part of this level with room for the whole task and, where a key
-// is given, with that label.
+// There must be one part of this level with room for the whole task and, if a
+// key is given, with that label.
 struct PartDemand {
   PartLevel level = PartLevel::kNumaNode;
   std::string key = {};
@@ -37,10 +37,10 @@ struct PartDemand {
   friend auto operator<=>(const PartDemand&, const PartDemand&) = default;
 };
 
-// Tasks of any job that name one group: those on one machine share a part of
-// the level or, with `apart`, none of them does.  With a key parts are one if
-// they have the same value of that label, and those without it are for none of
-// the group.
+// Tasks of any job that name one group.  Those on one machine share a part of
+// the level or, with `apart`, no two of them do.  With a key, parts with the
+// same value of that label count as one, and parts without the label take none
+// of the group.
 struct PartGroup {
   PartLevel level = PartLevel::kNumaNode;
   std::string name = {};

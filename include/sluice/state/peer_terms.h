@@ -1,13 +1,13 @@
-// What a task says about other tasks, its peers: near which it must or would
-// rather run, from which it keeps away, and among which it is spread.
+// What a task says about other tasks, its peers: which ones it must or would
+// rather run near, which ones it avoids, and among which it is spread.
 //
 // The terms are Kubernetes' (pod affinity and anti-affinity, topology spread
-// constraints), with all that goes by the task itself filled in: its own
-// namespace where a term names none, its own labels for matchLabelKeys.  A
-// peer can also be meant by its job's name, as Fleet's units are.
+// constraints), with everything filled in that depends on the task itself: its
+// own namespace if a term names none, its own labels for matchLabelKeys.  A
+// term can also select peers by their job's name, as Fleet does for units.
 //
-// A *domain* is the machines that have one value of a label, the topology key.
-// With an empty topology key every machine is a domain of its own.
+// A *domain* is the set of machines with one value of a label, the topology
+// key.  With an empty topology key, every machine is a domain of its own.
 //
 // Threads: values.
 
@@ -25,11 +25,11 @@
 
 namespace sluice {
 
-// Which tasks are meant.  Default constructed: none.
+// Selects tasks.  Default constructed: none.
 struct TaskSelector {
-  // All must hold of the task's labels.  Absent: no task is meant; empty: any.
+  // All must hold for the task's labels.  Absent: selects no task; empty: any.
   std::optional<std::vector<LabelRequirement>> labels = {};
-  // Its namespace is one of these, ascending and none twice, ...
+  // Its namespace is one of these (ascending, without duplicates) ...
   std::vector<std::string> namespaces = {};
   // ... or its namespace's labels meet all of these, if present.
   std::optional<std::vector<LabelRequirement>> namespace_labels = {};
@@ -61,9 +61,9 @@ struct PeerTerm {
   friend auto operator<=>(const PeerTerm&, const PeerTerm&) = default;
 };
 
-// Worth its weight for each task that is meant and runs in the domain.
+// Worth its weight for each selected task that runs in the domain.
 struct WeightedPeerTerm {
-  int32_t weight = 0;  // 1 to 100; negative where it would rather keep away.
+  int32_t weight = 0;  // 1 to 100; negative to keep away.
   PeerTerm term = {};
 
   template <class Self, class Visitor>
@@ -79,17 +79,16 @@ struct WeightedPeerTerm {
 
 struct SpreadConstraint {
   PeerTerm term = {};
-  // By how many tasks that are meant a domain may exceed the emptiest one.
+  // By how many selected tasks a domain may exceed the emptiest one.
   int32_t max_skew = 1;
-  // DoNotSchedule; else, ScheduleAnyway, the emptier domains are preferred.
+  // True: DoNotSchedule.  False: ScheduleAnyway, emptier domains are preferred.
   bool is_required = true;
-  // With fewer domains than this the emptiest one counts as empty.  With
-  // kFromEmpty it always does, so that `max_skew` is the most that any domain
-  // may have.
+  // With fewer domains than this, the emptiest one counts as empty.  With
+  // kFromEmpty it always does, so `max_skew` is the maximum of any domain.
   static constexpr int32_t kFromEmpty = std::numeric_limits<int32_t>::max();
   int32_t min_domains = 1;
-  // Whether machines that the node selector and affinity, or the taints, keep
-  // the task from make no domains.
+  // True if machines that the node selector and affinity (or the taints) keep
+  // the task from form no domains.
   bool honors_node_affinity = true;
   bool honors_taints = false;
 
@@ -107,8 +106,8 @@ struct SpreadConstraint {
                           const SpreadConstraint&) = default;
 };
 
-// How many tasks that are meant each domain is to have before any other task of
-// the same priority takes the room.
+// How many selected tasks each domain should have before any other task of the
+// same priority takes the room.
 struct DomainMinimum {
   PeerTerm term = {};
   int32_t at_least = 1;
@@ -122,8 +121,8 @@ struct DomainMinimum {
   friend auto operator<=>(const DomainMinimum&, const DomainMinimum&) = default;
 };
 
-// How many tasks of one job each domain is to have at least, as in
-// DomainMinimum, and may have at most.  0: no bound.
+// The minimum, as in DomainMinimum, and the maximum of tasks of one job in each
+// domain. 0: no bound.
 struct JobBounds {
   std::string topology_key = {};
   int32_t at_least = 0;

@@ -1,14 +1,14 @@
-// What a task says about machines, and about other tasks there: on which it may
-// run, and on which it would rather.
+// What a task says about machines, and about other tasks there: where it may
+// run, and where it would rather run.
 //
 // The terms are Kubernetes' (node selectors, node affinity, tolerations, host
-// ports).  They come in checked and in one form: what means the same is equal,
-// so that tasks with the same rules are of one class.
+// ports).  They are validated and normalized on entry: equivalent rules are
+// equal, so that tasks with the same rules are of one class.
 //
-// Each kind of rules lists its fields under the names that they have in
-// messages (messages/fields.h): VisitFields() calls visit(name, field), with
-// the last value of an enum, or the bounds of a number, behind it.  Fault(),
-// where there is one, says what else is wrong; "": nothing.
+// Each kind of rule lists its fields under the names that they have in messages
+// (messages/fields.h): VisitFields() calls visit(name, field), followed by the
+// last value of an enum, or the bounds of a number.  Fault(), if there is one,
+// says what else is wrong; "" if nothing.
 //
 // Threads: values.
 
@@ -33,10 +33,10 @@
 
 namespace sluice {
 
-// A field of machines: a name or uuid that a task asks for.
+// A machine field: a name or uuid that a task asks for.
 inline constexpr std::string_view kMachineId = "machine_id";
 
-// All requirements must hold; a term without any holds for no machine.
+// All requirements must hold; a term without any matches no machine.
 struct NodeTerm {
   std::vector<LabelRequirement> labels = {};
   // On the machine's name and uuid (constraints/label_match.h).
@@ -86,11 +86,11 @@ enum class TolerationOperator : uint8_t {
 };
 
 struct Toleration {
-  std::string key = {};  // Empty with kExists: of every taint.
+  std::string key = {};  // Empty with kExists: all taints.
   TolerationOperator op = TolerationOperator::kEqual;
   std::string value = {};                  // Of kEqual only.
-  std::optional<TaintEffect> effect = {};  // Without: of every effect.
-  // How long a NoExecute taint is borne; without: for ever.
+  std::optional<TaintEffect> effect = {};  // Absent: all effects.
+  // How long a NoExecute taint is borne; absent: forever.
   std::optional<int64_t> seconds = {};
 
   template <class Self, class Visitor>
@@ -108,7 +108,7 @@ struct Toleration {
 // A port of the machine itself that a task listens on.
 struct HostPort {
   std::string protocol = "TCP";
-  std::string address = "0.0.0.0";  // Which stands for all addresses.
+  std::string address = "0.0.0.0";  // Means all addresses.
   int32_t port = 0;                 // 1 to 65535.
 
   bool IsOnAllAddresses() const {
@@ -128,8 +128,8 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
-// Its machine has a taint with this key, and with one of these values if there
-// are any: one that was set aside.
+// Its machine must have a taint with this key, and with one of these values if
+// there are any: a machine that was set aside.
 struct RequiredTaint {
   std::string key = {};
   std::vector<std::string> values = {};
@@ -143,8 +143,7 @@ struct RequiredTaint {
   friend auto operator<=>(const RequiredTaint&, const RequiredTaint&) = default;
 };
 
-// A set of tasks of one job of which one alone runs: that with the others of
-// the name.
+// The tasks of one job with the same name here: only one of them runs.
 struct Alternative {
   std::string name = {};
 
@@ -156,8 +155,8 @@ struct Alternative {
   friend auto operator<=>(const Alternative&, const Alternative&) = default;
 };
 
-// Something that one task at a time may hold, a disk say: one on each machine,
-// or one at all.
+// Something that one task at a time may hold, such as a disk: one on each
+// machine, or one overall.
 struct Claim {
   std::string name = {};
   bool one_at_all = false;
@@ -186,13 +185,13 @@ struct Owner {
   friend auto operator<=>(const Owner&, const Owner&) = default;
 };
 
-// How a list of rules is ordered: ascending, and in a set none comes twice.
+// How a list of rules is ordered: ascending; a set has no duplicates.
 enum class RuleOrder : uint8_t { kSet, kBag };
 
 // placement_rules.def says what each field is.
 struct PlacementRules {
-  // Distinct rules of one state have distinct ids, never used again; 0 are no
-  // rules at all.  Not part of the value.
+  // Distinct rules of one state have distinct ids, which are never reused; 0
+  // means no rules at all.  Not part of the value.
   uint32_t id = 0;
 
 #define RULE(field, Element) std::vector<Element> field = {};
@@ -203,14 +202,14 @@ struct PlacementRules {
 #define RULE_DERIVED(field, Type) Type field = {};
 #include "sluice/state/placement_rules.def"
 
-  // Those that firmament.TaskRules states.
+  // The fields that firmament.TaskRules states.
   template <class Self, class Visitor>
   static void VisitFields([[maybe_unused]] Self& self,
                           [[maybe_unused]] Visitor& visit) {
 #define RULE(field, Element) visit(#field, self.field);
 #include "sluice/state/placement_rules.def"
   }
-  // Whether it says anything about other tasks.
+  // True if it says anything about other tasks.
   bool HasPeerTerms() const {
     return !affinity.empty() || !anti_affinity.empty() ||
            !preferred_peers.empty() || !spread.empty() || !minimums.empty() ||
@@ -219,7 +218,7 @@ struct PlacementRules {
   bool DemandsParts() const {
     return !part_demands.empty() || !part_groups.empty();
   }
-  // Whether a second one on a machine must be thought of by itself.
+  // True if a second such task on a machine must be considered separately.
   bool ComeOneByOne() const { return !host_ports.empty() || DemandsParts(); }
   friend std::strong_ordering operator<=>(const PlacementRules& a,
                                           const PlacementRules& b);
@@ -229,14 +228,14 @@ struct PlacementRules {
 };
 
 // Adds to `required` that the machine has that name or uuid.  A term without
-// conditions is left alone: it is to match no machine even then.
+// conditions is left alone: it must still match no machine.
 void DemandMachine(const std::string& name_or_uuid,
                    std::vector<NodeTerm>* required);
 
-// Rules that say nothing.
+// The empty rules.
 const PlacementRules& NoRules();
 
-// Whether tasks with these rules listen on the same port of a host.
+// True if tasks with these rules listen on the same host port.
 inline bool WantSamePort(const PlacementRules& a, const PlacementRules& b) {
   return std::ranges::any_of(a.host_ports, [&](const HostPort& one) {
     return std::ranges::any_of(b.host_ports, [&](const HostPort& other) {

@@ -1,4 +1,4 @@
-// What policies ask about tasks that rounds without them need not tell apart.
+// What policies ask about tasks that rounds need not tell apart otherwise.
 //
 // Threads: values.
 
@@ -12,16 +12,16 @@
 namespace sluice {
 
 struct PolicyNeeds {
-  // How tasks mind each other.  Nothing: nobody asks for their kinds.
+  // How tasks mind each other.  Nullopt: no policy asks for their kinds.
   std::optional<Interference> interference = {};
-  // How kinds follow from what is remembered of kinds of work.  Nothing: it is
-  // not to be, and tasks that state no kind are sheep.
+  // How to derive kinds from the history of kinds of work.  Nullopt: they are
+  // not derived, and tasks that state no kind are sheep.
   std::optional<KindScheme> kinds = {};
-  // Whether what tasks read tells them apart.
+  // True if the data that tasks read tells them apart.
   bool data = false;
-  // Whether run times of kinds of work are to be remembered.
+  // True if run times of kinds of work are to be remembered.
   bool run_times = false;
-  // Whether kinds of work are to be told apart, and types of machines, and how
+  // True if kinds of work and types of machines are to be told apart, and how
   // fast the ones run on the others is to be remembered.
   bool speeds = false;
 

@@ -1,12 +1,12 @@
-// Amounts of resources: one integer per resource, in one unit each.
+// Amounts of resources: one integer per resource, each in a fixed unit.
 //
-// cpu: millicores.  memory and ephemeral-storage: millibytes (bytes x 1000),
-// the unit of the wire contract, so that nothing is rounded.  pods: a count; a
-// task asks for one.  Extended resources ("nvidia.com/gpu"): whole units.
-// Bandwidth is two of these, in KB (1,024 bytes) a second.
+// cpu: millicores. memory and ephemeral-storage: millibytes (bytes x 1000), the
+// unit of the wire contract, so that nothing is rounded. pods: a count; a task
+// asks for one.  Extended resources ("nvidia.com/gpu"): whole units.  Bandwidth
+// is two extended resources, in KB (1,024 bytes) per second.
 //
-// Amounts are converted once, where they come in, and are at most kAmountMax
-// there; sums saturate at kAmountSaturated, so no sum can overflow.
+// Amounts are converted once, on entry, and are at most kAmountMax there.  Sums
+// saturate at kAmountSaturated, so no sum can overflow.
 //
 // Threads: values.
 
@@ -30,25 +30,24 @@ inline constexpr ResourceIndex kMemory = 1;
 inline constexpr ResourceIndex kEphemeralStorage = 2;
 inline constexpr ResourceIndex kPods = 3;
 inline constexpr ResourceIndex kBuiltinResourceCount = 4;
-// Of none: there is nothing of it anywhere.
+// The index of no resource: its amount is 0 everywhere.
 inline constexpr ResourceIndex kNoResource = ~ResourceIndex{0};
 
 // The names of bandwidth, for receiving and for sending.  The contract has
-// fields for it; their indices are dealt as those of any other name.
+// fields for it; their indices are assigned like those of any other name.
 inline constexpr char kNetRx[] = "net-rx-kb";
 inline constexpr char kNetTx[] = "net-tx-kb";
 
 // 2^60 millibytes are a pebibyte: no machine offers more, and 2^60 millicores
-// are absurd.  What is larger is refused at the edge.
+// are absurd.  Larger amounts are rejected at the edge.
 inline constexpr int64_t kAmountMax = int64_t{1} << 60;
 inline constexpr int64_t kAmountSaturated = int64_t{1} << 62;
 
-// Amounts by name, as they cross a border: ascending names, none twice.
+// Amounts by name, as in messages: ascending names, without duplicates.
 using NamedAmounts = std::vector<std::pair<std::string, int64_t>>;
 
-// A vector of amounts; what is not stated is 0.  Subtraction may go below 0:
-// a machine that came back smaller than what runs on it has less than nothing
-// free.
+// A vector of amounts; unstated ones are 0.  Subtraction may go below 0: a
+// machine that came back smaller than its load has a negative free amount.
 class Resources {
  public:
   Resources() = default;
@@ -76,15 +75,15 @@ class Resources {
   friend Resources operator+(Resources a, const Resources& b) { return a += b; }
   friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
 
-  // Whether a sum may have been cut off: then subtracting what was added does
-  // not lead back.
+  // True if a sum may have been cut off: then subtracting what was added does
+  // not restore it.
   bool IsSaturated() const;
 
   // Adds `count` times `other`.
   void AddScaled(const Resources& other, int64_t count);
 
-  // Whether every resource that this asks for (more than 0 of) is in `free`.
-  // What is not asked for is not looked at, as in Kubernetes.
+  // True if every resource that this asks for (more than 0 of) is in `free`.
+  // Other resources are ignored, as in Kubernetes.
   bool FitsIn(const Resources& free) const {
     for (ResourceIndex i = 0; i < kBuiltinResourceCount; ++i) {
       if (builtin_[i] > std::max<int64_t>(free.builtin_[i], 0)) return false;
@@ -103,7 +102,7 @@ class Resources {
     Combine(other, [](int64_t a, int64_t b) { return std::max(a, b); });
   }
 
-  // Equal where all amounts are, stated zeros or not.
+  // Equal if all amounts are; unstated amounts equal stated zeros.
   friend bool operator==(const Resources& a, const Resources& b) {
     return a.builtin_ == b.builtin_ &&
            ((a.extended_.empty() && b.extended_.empty()) || (a <=> b) == 0);
@@ -121,14 +120,14 @@ class Resources {
   }
 
  private:
-  // Of two amounts, none of which is beyond the bound.
+  // Of two amounts within the bound.
   static int64_t Sum(int64_t a, int64_t b) {
     int64_t sum = 0;
     if (__builtin_add_overflow(a, b, &sum)) sum = a;  // Both are at the bound.
     return std::clamp(sum, -kAmountSaturated, kAmountSaturated);
   }
-  // Each of these amounts becomes `combined(it, that of other)`; those that
-  // `other` has no place for stay.
+  // Sets each of these amounts to `combined(it, that of other)`.  Amounts for
+  // which `other` has no place stay.
   template <class F>
   void Combine(const Resources& other, F combined) {
     for (ResourceIndex i = 0; i < kBuiltinResourceCount; ++i) {
@@ -142,7 +141,7 @@ class Resources {
     }
   }
 
-  // Apart, since rounds add and compare these for every class and machine.
+  // Separate, since rounds add and compare these for every class and machine.
   std::array<int64_t, kBuiltinResourceCount> builtin_ = {};
   std::vector<int64_t> extended_;
 };

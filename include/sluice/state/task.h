@@ -29,7 +29,7 @@ enum class TaskState : uint8_t {
   kRunning = 1,  // Has one, whether or not its client has been told yet.
   kCompleted = 2,
   kFailed = 3,
-  kRemoved = 4,  // Gone; kept for the further removals that are expected.
+  kRemoved = 4,  // Gone; kept since further removals are expected.
 };
 
 // Why a task that ran before is to run again.
@@ -53,24 +53,24 @@ inline const SelectorSet& NoSelectors() {
 struct ClassKey {
   uint32_t priority = 0;
   Resources request;  // One pod included.
-  // Never null.  The state keeps equal rules once (state/rules_table.h).
+  // Never null.  The state stores equal rules once (state/rules_table.h).
   const PlacementRules* rules = &NoRules();
-  // Which selectors of rules mean it.  Never null; the state keeps equal ones
-  // once (state/peer_table.h).
+  // The selectors of rules that select it.  Never null; the state stores equal
+  // sets once (state/peer_table.h).
   const SelectorSet* meant_by = &NoSelectors();
-  // The job, if that is a gang.
+  // The job, if it is a gang.
   std::optional<JobId> gang = {};
-  // Not part of the value: a number of its own where it has tasks that wait, or
-  // had (state/class_names.h); 0 is none.
+  // Not part of the value: a number of its own if it has, or had, waiting tasks
+  // (state/class_names.h); 0 is none.
   uint64_t name = 0;
 
-  // Whether where it may go depends on where other tasks are.
+  // True if where it may go depends on where other tasks are.
   bool DependsOnPeers() const {
     return !meant_by->empty() || rules->HasPeerTerms();
   }
-  // The same, or on whether others run with it.
+  // The same, or if it depends on whether others run with it.
   bool IsBound() const { return gang.has_value() || DependsOnPeers(); }
-  // The more urgent first, then by request, rules, selectors and gang.
+  // More urgent ones first, then by request, rules, selectors and gang.
   friend std::strong_ordering operator<=>(const ClassKey& a,
                                           const ClassKey& b) {
     if (a.priority != b.priority) return b.priority <=> a.priority;
@@ -93,67 +93,69 @@ struct ClassKey {
 inline constexpr int32_t kNoPu = -1;
 
 struct Task {
-  // What rounds look at, of all tasks that run, is next to each other.
+  // The fields that rounds look at, for all running tasks, come first.
   TaskId id;
   JobId job;
   TaskState state = TaskState::kPending;
-  // Told to leave its machine, or stopped by its client; it holds its place
-  // until it is gone.
+  // It was told to leave its machine, or its client stopped it; it holds its
+  // place until it is gone.
   bool is_evicted = false;
-  // Others place it: it only takes room, and nothing is told of it.
+  // Another scheduler places it: it only takes room, and nothing is told of it.
   bool is_foreign = false;
-  // Its client knows the uid no more, or for another: nothing may be reported
-  // for it, so it is not scheduled either.
+  // Its client no longer knows the uid, or uses it for another task: nothing
+  // may be reported for it, so it is not scheduled either.
   bool is_muted = false;
   // Its client began anew and has not submitted it again, or its feed is not
   // live: nothing is told of it.
   bool is_stale = false;
-  // Another has its uid now (see `earlier_holders`).
+  // Another task has its uid now (see `earlier_holders`).
   bool is_displaced = false;
-  // Submitted, and in no queue yet: room that is kept for a successor may be
-  // its own (state/successions.h).  Not stored.
+  // Submitted, but in no queue yet: room that is reserved for a successor may
+  // be its own (state/successions.h).  Not stored.
   bool may_succeed = false;
-  // kPending, and in no queue: another runs, or is to run, in its place, or it
-  // waits for another's place (state/replacements.h).  Not stored.
+  // kPending, but in no queue: another task runs, or is to run, in its place,
+  // or it waits for another's place (state/replacements.h).  Not stored.
   bool is_held = false;
-  // It is placed nowhere itself: each machine gets a task that is made from it
+  // It is not placed itself: each machine gets a task that is made from it
   // (state/templates.h).
   bool is_template = false;
   // Its feed has stated that it is being stopped; not stored.
   bool is_ending = false;
-  // What is lost when it is stopped, beside what each stop costs.
+  // What is lost when it is stopped, in addition to the cost of each stop.
   int32_t preemption_cost = 0;
   // How often it was disturbed: how many tasks in a row, each the successor of
-  // the one before it, were told to leave (state/successions.h).
+  // the previous one, were told to leave (state/successions.h).
   int32_t disturbances = 0;
-  // kRunning, and removed by guess: the machine, the index of the processing
-  // unit on it (kNoPu where the machine has none), and since when.
+  // For kRunning, and if removed by guess: the machine, the index of the
+  // processing unit on it (kNoPu if the machine has none), and since when.
   MachineId machine;
   int32_t pu = kNoPu;
   int64_t placed_ms = 0;     // Since the epoch.
   int64_t submitted_ms = 0;  // Since the epoch.
-  uint64_t sequence = 0;     // Order of submission, dense, never used again.
-  // Clients use uids again while their first holder still runs.  Whom this one
-  // meant before and is not yet removed, oldest first: such a task is
-  // displaced, has an id of the state's own, and goes on as it is.  While there
-  // is any no completion or failure can be attributed, and a removal is taken
-  // for the oldest's.
+  uint64_t sequence = 0;     // Order of submission; never reused.
+  // Clients reuse uids while their first holder still runs.  These are the
+  // tasks that had this uid before and are not yet removed, oldest first.  Such
+  // a task is displaced, has an id assigned by the state, and goes on as it is.
+  // While there are any, no completion or failure can be attributed, and a
+  // removal is assumed to be for the oldest.
   std::vector<TaskId> earlier_holders;
   ClassKey class_key;
-  // What it counts as once it has completed; follows from its description.
+  // The kind it counts as once it has completed; derived from its description.
   WorkKindId work_kind;
 
-  // The template that it was made from, and the machine for which; nothing: a
+  // The template that it was made from, and for which machine; nullopt: a
   // client submitted it.
   std::optional<TaskId> made_from = {};
   MachineId made_for = {};
 
-  // The newest reason, and of kMachineFailed the machine; it may be forgotten.
+  // The latest reason, and for kMachineFailed the machine, which may be
+  // forgotten.
   RunsAgain runs_again = RunsAgain::kNo;
   MachineId lost_on;
-  // How often it failed since it was submitted and was to run again.
+  // How often it has failed since it was submitted and was to run again.
   int32_t failures = 0;
-  // kPending, and in no queue before that time, since the epoch; 0: it is.
+  // kPending, but in no queue before that time, since the epoch; 0: it is in
+  // one.
   int64_t retry_ms = 0;
 
   std::string name;
@@ -162,43 +164,43 @@ struct Task {
   std::vector<Label> labels;  // Ascending.
   LabelPairs namespace_labels;
   int32_t task_type = 0;  // TaskDescriptor.TaskType of the contract.
-  std::string binary;     // Path of its program; empty: nobody says.
-  // Whether `placed_ms` is when this program had it placed.  Not stored.
+  std::string binary;     // Path of its program; empty: unknown.
+  // True if this process placed it at `placed_ms`.  Not stored.
   bool is_start_known = false;
-  // Why it is kept out of scheduling, for people; empty where it is not.
+  // Why it is kept out of scheduling, for people; empty if it is not.
   std::string quarantine_reason;
-  // kPending, and in no queue: the uuid of the machine on which its client says
-  // that it runs, or of a part of it, which nobody has announced
+  // kPending, but in no queue: the uuid of the machine, or of a part of it, on
+  // which its client says that it runs, and which nobody has announced
   // (state/adoptions.h).
   std::string runs_on;
-  TaskUsage usage;  // Measured last while it runs; not stored.
+  TaskUsage usage;  // Latest measurement while it runs; not stored.
 
-  // The feed that stated it, if one did, and its id there.
+  // The feed that stated it, if any, and its id there.
   FeedId feed;
   std::string feed_task_id;
-  // Of what its feed stated last, to see at a glance that nothing has changed;
-  // not stored: 0, which is none, after a restart.
+  // A hash of what its feed last stated, to see quickly that nothing has
+  // changed; not stored: 0, which is none, after a restart.
   uint64_t feed_fingerprint = 0;
 
   // One for each submission.
   int32_t expected_removals = 1;
-  // Of a displaced one: the task that has its uid, whose removals count for it,
-  // too; none where nobody will speak of it any more.
+  // For a displaced one: the task that has its uid, whose removals count for
+  // it, too; nullopt if nobody will mention it again.
   std::optional<TaskId> successor;
-  // That in which it was mentioned last, or the snapshot of its feed.
+  // The announcement that last mentioned it, or its feed's snapshot.
   uint32_t announcement = 0;
 
-  // Whether its id was dealt by the state, and is no uid of a client.
+  // True if its id was assigned by the state, and is no uid of a client.
   bool HasOwnId() const { return is_displaced || feed != FeedId(); }
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
   }
-  // Was removed because a removal was taken for its own: if its client begins
-  // anew and submits it, then it runs on `machine` all the same.
+  // True if it was removed because a removal was assumed to be for it.  If its
+  // client begins anew and submits it, it still runs on `machine`.
   bool IsRemovedByGuess() const {
     return state == TaskState::kRemoved && is_displaced;
   }
-  // Waits, as far as its client knows.
+  // True if it waits, as far as its client knows.
   bool IsUnscheduled() const {
     return state == TaskState::kPending && !is_muted && !is_stale &&
            !is_template && retry_ms == 0;

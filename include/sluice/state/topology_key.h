@@ -1,4 +1,4 @@
-// The keys of topologies that name no label.
+// Topology keys that name no label.
 //
 // Threads: constants.
 
