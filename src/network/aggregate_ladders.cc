@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Of the tasks before, as many take a step together.
+// As many tasks as this part of those before take a step together.
 constexpr FlowUnits kStepPart = 20;
 
 }  // namespace
@@ -32,7 +32,7 @@ void AggregateLadders::Extend(size_t aggregate, size_t index) {
       more.AddScaled(mean_request_, width);
       cost = policies_.AggregateCost(more, capacity) * kPartsPerPoint;
     }
-    // It may fall for no unit.
+    // It must not fall.
     steps.push_back({std::max<FlowUnits>(width / kStepPart, 1),
                      std::max(cost, steps.empty() ? 0 : steps.back().cost)});
     width += steps.back().width;

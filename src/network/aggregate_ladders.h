@@ -1,9 +1,9 @@
-// What the tasks of a pass cost that go to each aggregate, one after the other,
-// beside what their machines cost (network/aggregates.h).
+// The cost of the tasks of a pass that go to each aggregate, one after the
+// other, on top of what their machines cost (network/aggregates.h).
 //
-// It rises in steps: with each of the first tasks, and then with as many as are
-// a part of those before.  Steps are worked out as far as anybody asks, since
-// of many aggregates each gets few of the tasks.
+// The cost rises in steps: with each of the first tasks, and later with groups
+// of tasks that are a fixed part of those before.  Steps are computed on
+// demand, since most of many aggregates get few of the tasks.
 //
 // Threads: values; confined to the core thread.
 
@@ -25,12 +25,12 @@ namespace sluice {
 
 class AggregateLadders {
  public:
-  // Each of the tasks weighs as much as `mean_request`.
-  // REQUIRES: the first two outlive this.
+  // Each task weighs as much as `mean_request`.  REQUIRES: the first two
+  // outlive this.
   AggregateLadders(const Aggregates& aggregates, const PolicySet& policies,
                    const Resources& mean_request);
 
-  // Where there is no aggregate (Aggregates::kNone) nothing is charged.
+  // Charges nothing if there is no aggregate (Aggregates::kNone).
   CostSegment Step(size_t aggregate, size_t index) {
     if (aggregate == kNoAggregate) return kFree;
     const auto& steps = ladders_[aggregate].steps;
@@ -38,10 +38,10 @@ class AggregateLadders {
     return steps[index];
   }
   FlowCost First(size_t aggregate) { return Step(aggregate, 0).cost; }
-  // What the next one costs after so many.
+  // The cost of the next unit after `before`.
   FlowCost CostAfter(size_t aggregate, FlowUnits before);
-  // The steps that cost no more than `most`, until `limit` units have one;
-  // valid until more steps of the aggregate are asked for.
+  // The steps that cost at most `most`, until they cover `limit` units; valid
+  // until more steps of the aggregate are asked for.
   std::span<const CostSegment> Steps(size_t aggregate, FlowCost most,
                                      FlowUnits limit);
 
@@ -49,7 +49,7 @@ class AggregateLadders {
   static constexpr CostSegment kFree = {std::numeric_limits<FlowUnits>::max(),
                                         0};
 
-  // Works out the steps up to this one.
+  // Computes the steps up to this one.
   void Extend(size_t aggregate, size_t index);
 
   struct Ladder {

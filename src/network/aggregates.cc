@@ -50,7 +50,7 @@ bool Aggregates::Move(size_t place, size_t aggregate) {
   const Machine& machine = *machines_[place];
   const size_t before = std::exchange(of_machine_[place], aggregate);
   Aggregate& share = shares_[place];
-  // Mostly it offers what it did.
+  // Usually it offers what it did before.
   const bool offers_same =
       before == aggregate && share.capacity == machine.allocatable;
   if (before != kNone) {
@@ -90,8 +90,8 @@ size_t Aggregates::PlaceOf(MachineId machine) const {
   if (ids_.empty() || machine < ids_.front() || machine > ids_.back()) {
     return kNone;
   }
-  // Ids ascend, so that a machine is no further from the first, nor from the
-  // last, than its id is: where few are missing between, it is found at once.
+  // Ids ascend, so a machine is no further from the first or the last one than
+  // its id is: if few ids are missing in between, it is found at once.
   const size_t last = ids_.size() - 1;
   const size_t behind = machine.value - ids_.front().value;
   const size_t ahead = ids_.back().value - machine.value;
@@ -126,7 +126,7 @@ void Aggregates::FindParts(size_t aggregate, std::span<const uint32_t> group_at,
   for (const uint32_t place : PlacesOf(aggregate)) {
     const uint32_t group = group_at[place];
     if (group == kNoGroup) continue;
-    uint32_t& end = (*end_of)[group];  // One more than the index of its part.
+    uint32_t& end = (*end_of)[group];  // The index of its part, plus one.
     if (end == 0) {
       parts->push_back({place, 0});
       end = static_cast<uint32_t>(parts->size());
@@ -149,7 +149,7 @@ std::vector<Aggregates::Parts> Aggregates::PartsBy(
 
 void Aggregates::UpdateParts(std::span<const uint32_t> group_at,
                              std::vector<Parts>* parts) {
-  // A new one comes before those of none.
+  // A new aggregate comes before the parts of none.
   if (parts->size() <= all_.size()) {
     parts->insert(parts->end() - 1, all_.size() + 1 - parts->size(), Parts());
   }

@@ -1,4 +1,4 @@
-// What arcs of a network cost, of what policies say.
+// Arc costs of a network, derived from what policies charge.
 //
 // Threads: pure functions.
 
@@ -14,17 +14,17 @@
 
 namespace sluice {
 
-// The network's costs are points of the policies in this many parts, so that
-// what costs the same can still go to the machine with the fewer tasks: loads
-// are counted in thousandths, and tasks that ask for next to nothing would all
-// go to the first machine.
+// The network counts this many parts per cost point of the policies.  So among
+// equal costs, a task can still go to the machine with fewer tasks: loads are
+// counted in thousandths, and tasks with tiny requests would otherwise all go
+// to the first machine.
 inline constexpr FlowCost kPartsPerPoint = 128;
 
-// What one more task on `machine` costs while `used` of it is used.
+// The cost of one more task on `machine` while `used` of it is used.
 inline FlowCost LoadArcCost(const PolicySet& policies, const Machine& machine,
                             const Resources& used) {
   const int64_t pods = std::max<int64_t>(machine.allocatable[kPods], 1);
-  // One part for each task, or less where there is room for more.
+  // One part per task, or less if there is room for more tasks than parts.
   FlowCost tasks = std::clamp<int64_t>(used[kPods], 0, pods);
   if (pods >= kPartsPerPoint) tasks = tasks * (kPartsPerPoint - 1) / pods;
   return policies.LoadCost(machine, used) * kPartsPerPoint + tasks;

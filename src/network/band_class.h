@@ -1,4 +1,4 @@
-// What goes into a pass, and what comes of it (network/band_network.h).
+// The input and output of a pass (network/band_network.h).
 //
 // Threads: values.
 
@@ -22,16 +22,16 @@ namespace sluice {
 struct BandClass {
   ClassKey key;
   std::vector<const Task*> tasks;
-  // How it stands to the tasks that run; null where that makes no difference.
+  // How it stands to the running tasks; null if that makes no difference.
   const ClassPeers* peers = nullptr;
-  // For so many tasks there should be room where the first one goes.
+  // How many tasks should have room where the first one goes.
   int64_t followers = 0;
-  // Of a gang that is placed as a whole: how many of its tasks at least.  The
-  // same for all its classes.
+  // The minimum of tasks of a gang that is placed as a whole; the same for all
+  // its classes.
   int64_t gang_minimum = 0;
-  // The groups that it may go to, of those that its rules allow; empty: all.
+  // The groups that it may use, of those that its rules allow; empty: all.
   std::vector<bool> open_groups = {};
-  // What its machine must have room for, if that is more than a task asks for.
+  // What its machine must have room for, if more than one task's request.
   std::optional<Resources> reserved = {};
 
   const Resources& Room() const {
@@ -48,7 +48,7 @@ struct Interest {
   FlowCost preference = 0;
 };
 
-// Machines of a group that a task may look at for one that it likes better.
+// How many machines of a group a task may look at for one that it likes better.
 inline constexpr int64_t kSpareMachines = 16;
 
 // A task that a network is to place.
@@ -58,7 +58,7 @@ struct Newcomer {
 };
 
 struct Proposal {
-  size_t class_index = 0;  // Into the classes the network was drawn of.
+  size_t class_index = 0;  // Of the network's classes.
   TaskId task;
   MachineId machine;
 };

@@ -38,8 +38,8 @@ Resources MeanRequest(std::span<const BandClass> classes, FlowUnits tasks) {
   return mean;
 }
 
-// `copies` units of each of these costs, which ascend, as segments of equal
-// ones, no more than `limit` units together.
+// `copies` units of each of these ascending costs, as segments of equal costs,
+// at most `limit` units together.
 std::vector<CostSegment> ToSegments(std::span<const FlowCost> costs,
                                     FlowUnits copies, FlowUnits limit) {
   std::vector<CostSegment> segments;
@@ -56,34 +56,34 @@ std::vector<CostSegment> ToSegments(std::span<const FlowCost> costs,
   return segments;
 }
 
-// Domains that a gang may choose from that goes to one of them: each is a
+// How many domains a gang that goes to one domain may choose from: each is a
 // decision of its own.
 constexpr size_t kTogetherDomainsMax = 32;
 
-// What is dear enough to come last, and no dearer than waiting, however many
-// tasks come together.
+// High enough to come last, but no higher than waiting, however many tasks come
+// together.
 constexpr Cost kStepsMax = 3000000;
 
-// What a unit that a minimum asks for costs less than others, where minimums
-// are elastic: more than to have any other task wait.
+// By how much a unit that a minimum asks for costs less than others if minimums
+// are elastic: more than the cost of letting any other task wait.
 constexpr FlowCost kMinimumWorth =
     4 * (kPlacementCostMax + kWaitingCostMax) * kPartsPerPoint;
 
-// How many of its tasks a machine takes that has so much free, with all that
-// room is reserved for.
+// How many of its tasks, with all reserved room, a machine with `free` takes.
 FlowUnits TimesWithReserved(const Resources& free, const BandClass& band_class,
                             FlowUnits limit) {
   return band_class.Room().TimesIn(free, TimesIn(free, band_class.key, limit));
 }
 
-// Whether nothing but its slots limits how many of a class go to a group.
+// True if only slots limit how many of a class go to a group.
 bool IsFreeToShare(const BandClass& band_class) {
   return band_class.peers == nullptr && band_class.open_groups.empty() &&
          (band_class.tasks.size() < 2 || !band_class.key.rules->ComeOneByOne());
 }
 
-// Units of which each `width` cost `step` more than those before, the first
-// `cost`, and those beyond `first` come last; `limit` units together.
+// Units at rising costs: the first `width` cost `cost`, and each further
+// `width` units `step` more.  Those beyond `first` come last.  At most `limit`
+// units.
 std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
                                         FlowUnits width, FlowUnits first,
                                         FlowUnits limit) {
@@ -100,13 +100,14 @@ std::vector<CostSegment> RisingSegments(FlowCost cost, FlowCost step,
   return segments;
 }
 
-// Where all machines differ, pairs of a class and a group are what a round
-// spends its time on: what is read of a class for each stands close together.
+// If all machines differ, a round spends its time on pairs of a class and a
+// group.  So the fields of a class that are read for each group are close
+// together.
 struct Asker {
   Resources request;
-  Resources room;  // The request, and what is reserved with it.
+  Resources room;  // Request, and what is reserved with it.
   const ClassPeers* peers;
-  bool asks_for_more;  // Than that there is room.
+  bool asks_for_more;  // More than room.
 };
 
 std::vector<Asker> AskersFor(std::span<const BandClass> classes,
@@ -140,8 +141,8 @@ auto IdsOf(const MachineGroup& group) {
          });
 }
 
-// What the tasks cost that land on the machine, one for each of its slots, the
-// cheapest first.
+// The costs of the tasks that land on the machine, one for each of its slots,
+// the cheapest first.
 std::vector<FlowCost> LoadCosts(const Machine& machine,
                                 const Resources& mean_request, FlowUnits slots,
                                 const PolicySet& policies) {
@@ -160,7 +161,7 @@ std::vector<FlowCost> LoadCosts(const Machine& machine,
   return costs;
 }
 
-// Within each priority, among tasks that are sorted by it.
+// Sorts within each priority; the tasks are already sorted by priority.
 void SortByPrice(const WaitingPrices& prices, std::vector<const Task*>* tasks) {
   prices.Sort(tasks);
   std::ranges::stable_sort(
@@ -176,8 +177,8 @@ struct BandNetwork::Demand {
   std::vector<std::vector<bool>> has_room_for_all = {};  // By class, group.
 };
 
-// What is drawn for groups: those of the input, or parts of them where there
-// are aggregates.
+// What is drawn for groups: those of the input, or parts of them if there are
+// aggregates.
 struct BandNetwork::Draft {
   Draft(const Input& input, const Resources& mean_request, FlowUnits tasks)
       : slot_costs(input.groups.size()),
@@ -206,20 +207,19 @@ struct BandNetwork::Draft {
     return slot_costs[WholeOf(g)];
   }
 
-  // By group of the input what its slots cost: nothing where no class may use
-  // it.
+  // By group of the input: its slot costs; empty if no class may use it.
   std::vector<std::vector<FlowCost>> slot_costs;
   std::span<const MachineGroup> groups;
   bool has_parts;
-  // Of groups or parts; by outlet, where its units go by group, of groups.
+  // Of groups or parts; by outlet, or of groups if its units go by group.
   RisingCandidates::Choice choice = {};
-  // Whether units of the outlet go by hubs (network/hub.h).
+  // True if units of the outlet go by hubs (network/hub.h).
   bool IsByGroup(size_t outlet) const {
     return outlet < is_by_group.size() && is_by_group[outlet];
   }
 
-  std::vector<bool> is_by_group = {};  // By outlet, where there are parts.
-  RisingCandidates rising;             // Where there are aggregates.
+  std::vector<bool> is_by_group = {};  // By outlet, if there are parts.
+  RisingCandidates rising;             // If there are aggregates.
 };
 
 BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
@@ -238,7 +238,7 @@ BandNetwork::BandNetwork(const Input& input, Eligibility* eligibility,
     outlets_.push_back({i, static_cast<NodeIndex>(i)});
   }
   apart_.resize(classes.size());
-  // Patterns heed what classes over the same domains may do together.
+  // Patterns respect what classes over the same domains may do together.
   const bool has_patterns = !groups.empty() && !groups.front().room.empty();
   if (!has_patterns) FindLimits(classes);
   Demand demand = {.askers = AskersFor(classes, input.constraints),
@@ -262,7 +262,7 @@ void BandNetwork::AddGangs(
   for (const auto& [job, of_job] : members) {
     Gang& gang = gangs_[job];
     std::vector<Port> sources;
-    // Where they go together; none where each goes its own way.
+    // The domains if they go together; empty if each goes its own way.
     absl::btree_set<DomainIndex> domains;
     const Topology* together = nullptr;
     for (const size_t i : of_job) {
@@ -279,7 +279,7 @@ void BandNetwork::AddGangs(
         if (domains.size() == kTogetherDomainsMax) break;
       }
     }
-    // Past the gates the units are told apart again.
+    // Behind the gates, the units are told apart again.
     const auto add_classes = [&](NodeIndex from, auto note) {
       for (const size_t i : of_job) {
         const NodeIndex node = problem_.AddNode(0);
@@ -318,7 +318,7 @@ void BandNetwork::FindLimits(std::span<const BandClass> classes) {
                        ? classes[i].peers->LimitsFor(count)
                        : classes[i].peers->LimitsWithMinimumsFor(count);
     const auto room = [](const ClassPeers::Limits::OfTopology& one) {
-      // What must go there is said of domains that are drawn.
+      // Minimums are stated for domains that are drawn.
       if (std::ranges::any_of(one.at_least,
                               [](int64_t least) { return least > 0; })) {
         return int64_t{-1};
@@ -445,7 +445,7 @@ bool BandNetwork::IsOpenBesideFit(size_t class_index,
   const ClassPeers* peers = band_class.peers;
   if (!constraints.AllowsLoadBesideFit(band_class.key, machine)) return false;
   if (peers == nullptr) return true;
-  // What a pattern is for is placed in the order in which domains rise.
+  // Tasks of a pattern are placed in the order in which domains rise.
   const bool is_allowed = group.room.empty()
                               ? peers->Allows(machine)
                               : peers->AllowsBesideSpread(machine);
@@ -487,8 +487,8 @@ std::vector<FlowCost> BandNetwork::FindOffers(const Input& input,
                                 supply_);
   std::vector<FlowCost> slot_costs =
       LoadCosts(machine, mean_request_, slots, policies);
-  // The ladder charges every unit for the mean: what a class weighs more or
-  // less is its own.
+  // The ladder charges every unit for the mean request: each class pays the
+  // difference itself.
   const FlowCost for_all =
       slot_costs.front() -
       LoadArcCost(policies, machine, machine.used + mean_request_);
@@ -538,7 +538,7 @@ void BandNetwork::FindCandidates(const Input& input, const Demand& demand,
     const size_t i = outlets_[outlet].class_index;
     const bool is_by_group = !has_patterns && IsFreeToShare(input.classes[i]);
     draft->is_by_group.push_back(is_by_group);
-    // What a class pays for the machines that its peers leave it may rise, too.
+    // The cost of a class on machines that its peers leave it may rise, too.
     const bool is_bound = demand.askers[i].peers == nullptr;
     draft->rising.Add({.groups = std::move(all),
                        .is_bound = is_bound,
@@ -640,7 +640,7 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
     const FlowUnits units = draft->rising.UnitsOf(
         aggregate,
         std::min<FlowUnits>(std::ssize(draft->SlotsOf(g)) * machines, supply_));
-    // Where all come by a hub they go on from there.
+    // If all come through a hub, they go on from there.
     Hub* hub = hub_of[g].has_value() ? &hubs_[*hub_of[g]] : nullptr;
     NodeIndex node = hub == nullptr ? 0 : hub->node;
     std::optional<ArcIndex> way_in;
@@ -665,7 +665,7 @@ void BandNetwork::AddPlacementArcs(const Input& input, Draft* draft) {
     }
   }
   for (Hub& hub : hubs_) hub.Draw(sink_, supply_, &problem_);
-  // In the order of their groups: how aggregates are numbered says nothing.
+  // In the order of their groups: the numbering of aggregates is arbitrary.
   std::map<NodeIndex, size_t> by_node;
   for (const auto& [index, aggregate] : aggregate_nodes_) {
     by_node.emplace(aggregate.node, index);
@@ -709,10 +709,10 @@ void BandNetwork::AddArrivals(const Input& input, const Draft& draft, size_t g,
         least);
     placement_arcs_.push_back({i, groups_.size(), arc});
   }
-  // Each machine is to have its share of a minimum.
+  // Each machine must have its share of a minimum.
   const bool can_be_filled =
       policies.FallsWithLoad() && minimums_ == Minimums::kNone;
-  // More than there are tasks are not needed either, but to choose from.
+  // More machines than tasks are only needed as a choice.
   const auto count =
       static_cast<size_t>(std::min(machines, supply_ + kSpareMachines));
   const size_t first = machines_.size();
@@ -735,7 +735,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       by_job;
   for (size_t i = 0; i < classes.size(); ++i) {
     for (const Task* task : classes[i].tasks) {
-      // What waits of a gang of several jobs waits together.
+      // Waiting tasks of a gang of several jobs wait together.
       const std::optional<JobId>& gang = task->class_key.gang;
       const bool is_of_gang = gang.has_value() && gangs_.contains(*gang);
       auto& of_job = by_job[is_of_gang ? *gang : task->job];
@@ -778,7 +778,7 @@ void BandNetwork::AddWaitingArcs(std::span<const BandClass> classes,
       capacity += static_cast<FlowUnits>(tasks.size());
     }
     if (const auto it = gangs_.find(job); it != gangs_.end()) {
-      // Those beyond the minimum may wait although the gang does not.
+      // Tasks beyond the minimum may wait although the gang does not.
       const Gang& gang = it->second;
       std::ranges::sort(job_costs);
       const FlowUnits others = gang.task_count - gang.minimum;

@@ -4,27 +4,26 @@
 //   class c --preference + size, cap fit(c,g)--> group g --load, slots--> sink
 //     '--waiting----------> unscheduled(job) --------------------------> sink
 //
-// Classes go to groups that only their aggregates tell apart by one node, where
-// nothing but slots limits them (network/hub.h).
+// If only aggregates tell groups apart, and only slots limit a class there,
+// classes reach them through one node (network/hub.h).
 //
-// Tasks that depend on tasks have more on their way (network/constructs.h):
+// Tasks that depend on tasks pass through more nodes (network/constructs.h):
 //
 //   class c --> gather --0 or all--> placed --> class c'     of a gang
 //   class c --> gather --> placed --0 or all--> domain --> class c'  together
 //   class c --room of the domain--> domain --> group g       spread, or apart
 //
-// A class is one node with a supply of as many units as it has tasks here, and
-// machines that nothing can tell apart are one node, their group.  An integral
-// flow of this network can be committed as it stands, dealt out evenly in each
-// group: a machine has as many slots as the band's largest request fits into
-// what is free there, and at least one where any class fits.
+// A class is one node whose supply is the number of its tasks here.  Machines
+// that nothing can tell apart are one node, their group.  An integral flow of
+// this network can be committed as it stands, dealt out evenly in each group.
+// A machine has as many slots as the band's largest request fits into its free
+// room, and at least one if any class fits.
 //
-// A class has arcs to its cheapest groups only.  That loses nothing
+// A class has arcs only to its cheapest groups.  That loses nothing
 // (network/candidates.h).
 //
-// This is the only place that knows which node stands for what.  It names the
-// classes, so that a pass may begin at the prices that the last ones ended at
-// (solver/warm_solver.h).
+// Only this class knows which node stands for what.  It names the classes, so
+// that a pass can start from the latest prices (solver/warm_solver.h).
 //
 // Threads: values; confined to the core thread.
 
@@ -59,10 +58,10 @@ class BandNetwork {
   // How minimums of the classes are drawn (constraints/domain_shares.h).
   enum class Minimums {
     kNone,
-    // As lower bounds: what cannot be met makes the problem infeasible.
+    // As lower bounds: a minimum that cannot be met makes the problem
+    // infeasible.
     kBinding,
-    // As what costs less than anything else, so that as much of them is met as
-    // can be.
+    // At a cost below everything else, so that as many as possible are met.
     kElastic,
   };
   struct Input {
@@ -72,33 +71,32 @@ class BandNetwork {
     std::span<const BandClass> classes;
     const Aggregates& aggregates;
     std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
-    // What Aggregates::PartsBy() says of that; empty: it is yet to be found.
+    // Aggregates::PartsBy() of these; empty: not computed yet.
     std::span<const Aggregates::Parts> parts = {};
   };
-  // Needs no class to be non-empty.
+  // Classes may be empty.
   BandNetwork(const Input& input, Eligibility* eligibility,
               const WaitingPrices& prices, Minimums minimums = Minimums::kNone);
 
   const FlowProblem& problem() const { return problem_; }
-  // By node.  REQUIRES: the problem was not given away.
+  // By node.  REQUIRES: the problem was not taken.
   std::vector<NodeMeaning> Meanings() const;
-  // Gives the problem away: decoding needs only the index.
+  // Moves the problem out: decoding needs only the index.
   FlowProblem TakeProblem() { return std::move(problem_); }
-  // Whether any class has any machine; if not, there is nothing to solve.
+  // False if no class has any machine: then there is nothing to solve.
   bool has_machines() const {
     return !placement_arcs_.empty() || !hubs_.empty();
   }
 
-  // Reads an optimal flow: of each class the most urgent tasks are placed, in
-  // the order of groups, and within one from machine to machine: in turn or,
-  // where policies fall with load, one filled after the other.  `choose` says
-  // which machine's turn it is: the first one's, or that of another that is as
-  // good to the network.  It is called with the job of each task, in the order
-  // of Decode().
+  // Reads an optimal flow.  Of each class the most urgent tasks are placed, in
+  // the order of groups.  Within a group, machines take turns or, if policies
+  // fall with load, are filled one after the other.  `choose` picks the
+  // machine: the first one, or another that is as good to the network.  It is
+  // called with the job of each task, in the order of Decode().
   using Choose = absl::FunctionRef<size_t(JobId, std::span<const MachineId>)>;
   static size_t ChooseFirst(JobId, std::span<const MachineId>) { return 0; }
-  // With `mixes_jobs` each group gets few tasks of any job, where a class goes
-  // to several; the same tasks are placed.
+  // With `mixes_jobs`, each group gets few tasks of any one job if a class goes
+  // to several groups; the same tasks are placed.
   std::vector<Proposal> Decode(const FlowSolution& solution,
                                Choose choose = ChooseFirst,
                                bool mixes_jobs = false) const;
@@ -109,14 +107,14 @@ class BandNetwork {
     size_t group;
     ArcIndex arc;
   };
-  // Where the units of a class leave for groups: the class itself, or one of
-  // the domains between.
+  // Where units of a class leave for groups: the class itself, or one of the
+  // domains in between.
   struct Outlet {
     size_t class_index = 0;
     NodeIndex node = 0;
   };
   struct Gang {
-    std::vector<NodeIndex> placed;  // What its tasks leave from, if they do.
+    std::vector<NodeIndex> placed;  // Their sources, if placed.
     FlowUnits task_count = 0;
     FlowUnits minimum = 0;
   };
@@ -124,7 +122,7 @@ class BandNetwork {
     ArcIndex arc;
     JobId job;
   };
-  // From where, and what is left to pay when slot and aggregate are paid.
+  // The outlet, and the cost that remains beside slot and aggregate.
   struct Arrival {
     size_t outlet;
     FlowCost cost;
@@ -139,84 +137,84 @@ class BandNetwork {
   struct Demand;
   struct Draft;
   struct Group {
-    size_t first;  // Of its machines, of all that are drawn.
+    size_t first;  // Index of its first machine.
     size_t machines;
-    FlowUnits in_a_row;  // So many tasks before the next machine gets any.
-    bool is_open;        // Each slot is for whoever goes to the group.
+    FlowUnits in_a_row;  // Tasks per turn of a machine.
+    bool is_open;        // Any class may use its slots.
   };
 
-  // How tasks of one class that are placed together get into each other's way.
+  // How tasks of one class that are placed together conflict.
   struct Apart {
     ClassPeers::Limits limits;
-    // The one of them whose domains are nodes, if any; the others bind machine
-    // by machine, or are left to the commit.
+    // The limit whose domains are nodes, if any.  The others bind each machine
+    // by itself, or are left to the commit.
     const ClassPeers::Limits::OfTopology* domains = nullptr;
-    // Where all of the gang must be in one domain: of this.
+    // Set if the whole gang must be in one domain of this topology.
     const Topology* together = nullptr;
-    std::map<DomainIndex, size_t> outlets;  // Of those that are drawn.
+    std::map<DomainIndex, size_t> outlets;  // Of drawn domains.
   };
 
   void FindLimits(std::span<const BandClass> classes);
-  // Puts a gate between the classes of each gang and what they leave from.
+  // Puts a gate between the classes of each gang and their outlets.
   void AddGangs(std::span<const MachineGroup> groups,
                 std::span<const BandClass> classes,
                 const std::vector<std::vector<bool>>& has_room_for_all);
-  // Whether units of the class leave for groups from the class itself.
+  // True if units of the class leave for groups from the class itself.
   bool IsDirect(size_t class_index) const {
     const Apart& apart = apart_[class_index];
     return apart.domains == nullptr && apart.together == nullptr;
   }
   // Where units of the class leave for the machine; adds the node of its
-  // domain.  Nothing where they cannot.
+  // domain.  Nullopt if they cannot.
   std::optional<size_t> OutletFor(size_t class_index,
                                   const BandClass& band_class,
                                   const Machine& machine,
                                   const PolicySet& policies);
-  // How many tasks of the class a machine takes, and how much dearer each is
-  // than the last.
+  // How many tasks of the class a machine takes, and by how much each costs
+  // more than the previous one.
   FlowUnits RoomOn(size_t class_index, const Machine& machine,
                    FlowUnits limit) const;
   Cost StepOn(size_t class_index, const PolicySet& policies) const;
-  // How many of them must go to the machines of a group, where those are
+  // How many of them must go to the machines of a group, if machines are
   // domains.
   template <class Ids>
   FlowUnits LeastOn(size_t class_index, const Ids& machines) const;
-  // An arc whose first units must be used, as minimums are drawn.
+  // An arc whose first units must be used; minimums are drawn like that.
   ArcIndex AddArcWithMinimum(NodeIndex from, NodeIndex to,
                              std::vector<CostSegment> segments,
                              FlowUnits at_least);
-  // How many of them may go there whatever the others do.
+  // How many of them may go there regardless of the others.
   FlowUnits FirstOn(size_t class_index, const Machine& machine,
                     FlowUnits room) const;
-  // Whether constraints on load and peers allow the class the group.
+  // True if constraints on load and peers allow the class to use the group.
   bool IsOpenBesideFit(size_t class_index, const BandClass& band_class,
                        const MachineGroup& group,
                        const ConstraintSet& constraints) const;
-  // Of the group; says what its slots cost: nothing where no class may use it.
+  // Finds the group's offers; returns its slot costs, empty if no class may use
+  // it.
   std::vector<FlowCost> FindOffers(const Input& input, const Demand& demand,
                                    size_t g, Arrivals* offers) const;
-  // By outlet its cheapest groups, and what it takes to draw them.
+  // Finds each outlet's cheapest groups, and what is needed to draw them.
   void FindCandidates(const Input& input, const Demand& demand, Draft* draft);
   void AddPlacementArcs(const Input& input, Draft* draft);
-  // By group that is drawn, who comes there from outlets that do not go by
-  // group.
+  // By drawn group: arrivals from outlets that do not go by group.
   static std::vector<Arrivals> FindArrivals(Draft* draft);
-  // Draws the way of the others: by a hub where several go to several parts of
-  // a group, and else as further arrivals.  By group that is drawn, the hub.
+  // Draws the way of the others: through a hub if several go to several parts
+  // of a group, else as further arrivals.  Returns the hub of each drawn group.
   std::vector<std::optional<size_t>> AddHubs(const Input& input,
                                              const Draft& draft,
                                              std::vector<Arrivals>* arrivals);
-  // What leads to the group other than by a hub; notes its machines.
+  // Draws the arcs to the group except hubs; notes its machines.
   void AddArrivals(const Input& input, const Draft& draft, size_t g,
                    NodeIndex node, const Arrivals& arrivals);
-  // Where units of the group go next, so many at most.
+  // Where units of the group go next, at most `units`.
   NodeIndex ExitOf(const Draft& draft, size_t g, FlowUnits units);
   void AddWaitingArcs(std::span<const BandClass> classes,
                       const WaitingPrices& prices);
 
   // By group, class.
   std::vector<Share> SharesOf(const FlowSolution& solution) const;
-  // By class, those that are placed in an order that mixes jobs.
+  // By class: the placed tasks in an order that mixes jobs.
   std::vector<std::vector<Newcomer>> MixedTasks(
       std::span<const Share> shares) const;
 
@@ -225,7 +223,7 @@ class BandNetwork {
   NodeIndex sink_ = 0;
   FlowUnits supply_ = 0;
   Resources mean_request_;
-  std::vector<Outlet> outlets_;  // The first are the classes.
+  std::vector<Outlet> outlets_;  // Classes come first.
   std::vector<Apart> apart_;     // By class.
   std::map<JobId, Gang> gangs_;
   std::vector<Group> groups_;
@@ -238,7 +236,7 @@ class BandNetwork {
     MachineId machine;
     FlowUnits units = 0;  // At most.
   };
-  std::map<size_t, AggregateNode> aggregate_nodes_;  // Of those that are drawn.
+  std::map<size_t, AggregateNode> aggregate_nodes_;  // Drawn ones.
   std::vector<std::vector<Newcomer>> tasks_;  // By class, most urgent first.
 };
 

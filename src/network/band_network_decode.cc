@@ -1,4 +1,4 @@
-// What is read from a network that was drawn.
+// Reads the solution of a network.
 
 #include <glog/logging.h>
 
@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// Spreads the tasks of each job evenly over all of them, so that whoever takes
-// some in a row gets few of any.
+// Spreads the tasks of each job evenly, so that any consecutive tasks have few
+// of one job.
 void MixJobs(std::span<Newcomer> tasks) {
   std::map<JobId, int64_t> sizes;
   for (const Newcomer& one : tasks) ++sizes[one.job];
@@ -103,7 +103,7 @@ std::vector<NodeMeaning> BandNetwork::Meanings() const {
     of_node(problem_.arc(placement.arc).head) = {
         .kind = Kind::kMachines,
         .machine = machines_[group.first],
-        // Those to choose from are none that it needs.
+        // Machines that are only a choice are not counted.
         .machine_count =
             std::min(group.machines, static_cast<size_t>(supply_))};
   }

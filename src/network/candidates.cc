@@ -6,8 +6,8 @@ namespace sluice {
 
 size_t PutCheapestFirst(std::span<const MachineGroup> groups,
                         FlowUnits machines, std::span<Candidate> candidates) {
-  // All before `begin` are taken, none from `end` on.  Halving what is between
-  // them takes less than to sort it.
+  // All before `begin` are taken, none from `end` on.  Bisecting the range
+  // between them is faster than sorting it.
   auto begin = candidates.begin();
   auto end = candidates.end();
   for (FlowUnits missing = machines; begin != end && missing > 0;) {

@@ -22,22 +22,23 @@ struct Candidate {
   FlowCost cost = 0;  // Of its first unit, all the way to the sink.
   size_t group = 0;
 
-  // Of those that cost the same the first group.
+  // Among equal costs the first group wins.
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
-// Puts the cheapest first that together have so many machines, if there are so
-// many, and says how many these are.
+// Moves the cheapest candidates that together have `machines` machines to the
+// front, if there are enough, and returns how many these are.
 size_t PutCheapestFirst(std::span<const MachineGroup> groups,
                         FlowUnits machines, std::span<Candidate> candidates);
 
 class Candidates {
  public:
-  // With `keeps_all` nothing is forgotten before it is taken.
+  // With `keeps_all` nothing is dropped before it is taken.
   Candidates(FlowUnits task_count, bool keeps_all)
       : count_max_(task_count), keeps_all_(keeps_all) {}
 
-  // REQUIRES: groups come in order, so that of equal ones the earlier is kept.
+  // REQUIRES: groups come in order, so that the earlier one of equal ones is
+  // kept.
   void Offer(const Candidate& candidate) {
     if (candidate.cost >= cost_end_) return;
     candidates_.push_back(candidate);
@@ -45,15 +46,15 @@ class Candidates {
   }
 
   // The cheapest that together have a machine for each task, in no order.
-  // Whatever the flow, one of these is empty-handed, and no other takes a task
-  // for less.
+  // Whatever the flow, one of these machines stays empty, and no other takes a
+  // task at a lower cost.
   std::vector<Candidate> Take(std::span<const MachineGroup> groups) &&;
 
   // All that were offered.
   std::vector<Candidate> TakeAll() && { return std::move(candidates_); }
 
  private:
-  // All but as many as are needed.
+  // Drops all but as many as are needed.
   void Forget();
 
   FlowUnits count_max_;  // No more groups than tasks are ever needed.

@@ -1,24 +1,23 @@
 // Flow constructs: constraints between tasks, drawn into a flow problem.
 //
-// A construct stands between *sources*, nodes that tasks' units come from, and
-// *targets*, nodes on the way to machines.  It binds what goes through it: let
-// its sources have no other way to machines, but one to wait.
+// A construct is placed between *sources*, the nodes that units of tasks come
+// from, and *targets*, nodes on the way to machines.  It constrains what passes
+// through it: its sources must have no other way to machines, only one to wait.
 //
-// Inside units are alike.  What a task costs goes onto the way in, what a
-// machine costs onto the way out.  Where the machines differ from task to task,
-// let the targets be one node for each task or class, as wide as it has tasks;
-// then what arrives there says whose units they are.
+// Inside, units are indistinguishable.  The cost of a task goes on its way in,
+// the cost of a machine on the way out.  If the machines differ from task to
+// task, use one target node for each task or class, as wide as its number of
+// tasks; then arrivals there say whose units they are.
 //
-// The values returned name what was drawn: flows are read, and arcs changed, by
-// these.  An arc may be given a convex cost in place of its flat one.
+// The returned values name what was drawn: use them to read flows and to change
+// arcs.  An arc may be given a convex cost instead of its flat one.
 //
-// Which solver: where an arc is all or none SolveAllOrNone()
-// (solver/all_or_none.h), else any.  docs/flow-network.md says when to use
-// which.
+// Which solver: SolveAllOrNone() (solver/all_or_none.h) if an arc is all or
+// none, else any. docs/flow-network.md says when to use which.
 //
 // Threads: free functions without state.
-// Errors: none here.  Bounds that make no sense (at_least above at_most) are
-// for ValidateProblem() to refuse.
+// Errors: none here.  ValidateProblem() rejects invalid bounds (at_least above
+// at_most).
 //
 // Sources: the design document on affinity in Poseidon, section 3.2.3.2 and
 // figures 7 to 11; I. Gog's PhD thesis (Cambridge, 2017), section 5.4.2.
@@ -38,11 +37,11 @@ struct FlowBounds {
   FlowUnits at_least = 0;
 };
 
-// A node outside of a construct, and the arc that joins it.
+// A node outside a construct, and the arc that joins it.
 struct Port {
   NodeIndex node = 0;
   FlowUnits at_most = 1;
-  FlowCost cost = 0;  // Of a unit.
+  FlowCost cost = 0;  // Per unit.
   FlowUnits at_least = 0;
 };
 
@@ -61,12 +60,11 @@ struct Gate {
 //   source --+--> gather --[at_least, at_most]--> place -+-- r_2 --> target
 //   source --'                                           '-- r_3 --> target
 //
-// With p = 1 at most one of the sources has its way, with p = 1 and at least 1
-// exactly one; with r = 1 no two meet on a target.
+// With p = 1 at most one of the sources gets through; with at_least = 1, too,
+// exactly one.  With r = 1 no two share a target.
 //
-// "And" by lower bound (figure 9): with at_least = k no fewer than k tasks are
-// placed, whatever it costs; without room for them the whole problem is
-// infeasible.
+// "And" by lower bound (figure 9): with at_least = k at least k tasks are
+// placed, at any cost; without room for them the whole problem is infeasible.
 Gate AddGate(std::span<const Port> sources, FlowBounds through,
              std::span<const Port> targets, FlowProblem* problem);
 
@@ -76,13 +74,13 @@ Gate AddGate(std::span<const Port> sources, FlowBounds through,
 //   sources --> gather --0 or n--> place -+--------------> targets
 //                                         '-- n - k --> unscheduled
 //
-// At least k of them or none: give it one target more, the unscheduled
-// aggregator, for up to n - k units at their waiting cost.  Then all or none
-// enter, and up to n - k of those that entered wait nevertheless.
+// At least k of them or none: add one more target, the unscheduled aggregator,
+// for up to n - k units at their waiting cost.  Then all or none enter, and up
+// to n - k of those that entered wait nevertheless.
 //
-// Where waiting costs differ from task to task, each has a target of its own:
-// put its waiting cost onto its way in, take it off there on its way out, and
-// let the way to the aggregator be free.
+// If waiting costs differ from task to task, each task has a target of its own:
+// add its waiting cost on its way in, subtract it on its way out, and make the
+// way to the aggregator free.
 Gate AddGang(std::span<const Port> sources, std::span<const Port> targets,
              FlowProblem* problem);
 

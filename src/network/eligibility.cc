@@ -28,7 +28,7 @@ void Eligibility::HoldBack(ClusterState* state, int64_t now_ms) {
   if (!policies_.DetourMax(0).has_value()) return;
   for (const auto& [key, tasks] : state->pending()) {
     if (key.rules->data.empty()) continue;
-    // Less than nothing where the clock was set back.
+    // Negative if the clock was set back.
     const int64_t waited_ms =
         std::max<int64_t>(now_ms - tasks.begin()->second->submitted_ms, 0);
     Cost& detour_max = held_[key.rules->id].detour_max;

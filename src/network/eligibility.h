@@ -1,5 +1,5 @@
-// Which machines the rules of a class let it use, and what it prefers of them:
-// once for each kind of machines, kept from round to round.
+// Which machines the rules of a class allow, and which of these it prefers:
+// computed once for each kind of machines, and cached across rounds.
 //
 // Threads: none; confined to the core thread.
 
@@ -20,11 +20,11 @@
 
 namespace sluice {
 
-// What was asked and answered since the start.
+// Counts of queries and answers since the start.
 struct EligibilityCounters {
-  int64_t hits = 0;           // Verdicts that were known.
+  int64_t hits = 0;           // Verdicts found in the cache.
   int64_t evaluations = 0;    // Constraints asked.
-  int64_t invalidations = 0;  // Machines seen anew, each in one aspect.
+  int64_t invalidations = 0;  // Machines, once per changed aspect.
 };
 
 class Eligibility {
@@ -36,16 +36,16 @@ class Eligibility {
         verdicts_(constraints),
         speeds_(policies) {}
 
-  // Forgets the rules that no task has any more, and starts anew where most of
-  // what is known is about what is gone.  Until the next call, preferences are
-  // by how fast kinds of work are known to run now.
+  // Forgets rules that no task has any more, and starts anew if most of the
+  // cache is about what is gone.  Until the next call, preferences use the
+  // speeds of kinds of work known now.
   void StartRound(ClusterState* state);
-  // Until the next round tasks with data go only where that costs little more
-  // than at best, by how long those with the same rules have waited
-  // (CostModel::DetourMax()).  Call after StartRound().
+  // Until the next round, tasks with data go only to places that cost little
+  // more than their best one, depending on how long tasks with the same rules
+  // have waited (CostModel::DetourMax()).  Call it after StartRound().
   void HoldBack(ClusterState* state, int64_t now_ms);
-  // Sees what has changed of `state`: its machines, and the rules of its tasks.
-  // Call before asking.  Nothing else changes the kind of a machine.
+  // Takes in the changes of `state`: its machines, and the rules of its tasks.
+  // Call it before asking.  Nothing else changes the kind of a machine.
   void Refresh(ClusterState* state);
 
   KindId KindOf(const Machine& machine) const {
@@ -55,17 +55,18 @@ class Eligibility {
 
   struct Kind {
     KindId id = kNoKind;
-    Cost preference = 0;  // What the policies charge there, whatever the load.
+    Cost preference = 0;  // What the policies charge there, regardless of load.
   };
   // The kinds of machines that rules allow, ascending.  Valid until the next
   // Refresh() or StartRound().  REQUIRES: Refresh() saw the rules.
   std::span<const Kind> KindsFor(const PlacementRules& rules);
-  // Whether the machine is usable and of one of these kinds.
+  // True if the machine is usable and of one of these kinds.
   bool Allows(const PlacementRules& rules, const Machine& machine);
-  // By kind, whether it is one of these: for who asks about many machines.
+  // By kind: true if it is one of these.  For callers that ask about many
+  // machines.
   std::vector<bool> MaskFor(const PlacementRules& rules);
 
-  // What policies charge there, whatever the load, if the rules allow it.
+  // What policies charge there, regardless of load, if the rules allow it.
   Cost PreferenceCost(const PlacementRules& rules,
                       const Machine& machine) const {
     return policies_.PreferenceCost(rules, machine) +
@@ -77,30 +78,31 @@ class Eligibility {
   uint64_t relabelings() const { return relabelings_; }
 
  private:
-  // What is known of rules about the kinds below `asked`.
+  // What is known about rules for the kinds below `asked`.
   struct Answers {
     KindId asked = 0;
     std::vector<Kind> kinds;
   };
 
-  // Tasks with data that wait.
+  // Waiting tasks with data.
   struct Held {
     Cost detour_max = 0;
-    KindId asked = 0;  // As in Answers, and those of them that are near enough.
+    KindId asked = 0;  // As in Answers; `kinds` are those that are near enough.
     std::vector<Kind> kinds;
   };
-  // Charges anew what rules of these kinds of work, ascending, were charged.
+  // Recomputes the charges for rules of these kinds of work, ascending.
   void PriceAnew(std::span<const WorkKindId> work_kinds,
                  const ClusterState& state);
   std::span<const Kind> NearKinds(const Answers& answers, Held* held) const;
 
-  // The kinds that the rules may allow, ascending, where they name values of
-  // labels or names; otherwise nothing.  So a cluster may have ten thousand
-  // tasks, each for one machine, without all being asked about all.
+  // The kinds that the rules may allow, ascending, if the rules name label
+  // values or machine names; otherwise nullopt.  So a cluster may have ten
+  // thousand tasks for one machine each, without checking every task against
+  // every kind.
   std::optional<std::vector<KindId>> KindsNamed(
       const PlacementRules& rules) const;
   // The kinds that meet one of the requirements, all of which must hold;
-  // nothing where none of them names values.
+  // nullopt if none of them names values.
   std::optional<std::vector<KindId>> KindsNamed(
       const std::vector<LabelRequirement>& labels,
       const std::vector<LabelRequirement>& fields) const;
@@ -113,7 +115,7 @@ class Eligibility {
   absl::flat_hash_map<uint32_t, Answers> answers_;  // By the id of the rules.
   absl::flat_hash_map<uint32_t, Held> held_;        // The same.
   std::vector<bool> has_usable_;  // By kind, as of HoldBack().
-  EligibilityCounters former_;    // Before all was begun anew.
+  EligibilityCounters former_;    // Before the restart.
   uint32_t rules_seen_ = 0;       // All with a lower id.
   uint64_t relabelings_ = 0;
 };

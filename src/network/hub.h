@@ -1,13 +1,13 @@
-// A node between classes and groups of machines that only their aggregates tell
-// apart (network/aggregates.h): an arc for each class and one for each group,
+// A node between classes and groups of machines that only aggregates tell apart
+// (network/aggregates.h): one arc for each class and one for each group,
 // instead of one for each pair.
 //
 //   class c --> hub --load, slots--> aggregate a --> sink
 //               '-- load, slots and aggregate of each of these --> sink
 //
-// Groups to which nothing else leads, and that are alone in their aggregates,
-// share one arc: a unit costs its machine and its aggregate, and which of the
-// groups it is for follows from how many units the arc carries.
+// Groups that nothing else leads to, and that are alone in their aggregates,
+// share one arc.  A unit costs its machine plus its aggregate.  The number of
+// units on the arc says which groups they are for.
 //
 // Threads: values.
 
@@ -31,7 +31,7 @@ struct Hub {
     size_t index;
     ArcIndex arc;
   };
-  // Of the shared arc.
+  // A step of the shared arc.
   struct Step {
     FlowCost cost;
     size_t group;
@@ -40,10 +40,10 @@ struct Hub {
     friend auto operator<=>(const Step&, const Step&) = default;
   };
 
-  // The group takes units at the sum of both costs, as many as both have.
+  // The group takes units at the sum of both costs, as long as both have steps.
   void Share(size_t group, std::span<const CostSegment> machines,
              std::span<const CostSegment> aggregate);
-  // Draws the shared arc, if any group shares it, for so many units at most.
+  // Draws the shared arc for at most `units` units, if any group shares it.
   // REQUIRES: it is called once, after the last group.
   void Draw(NodeIndex sink, FlowUnits units, FlowProblem* problem);
 

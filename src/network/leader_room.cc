@@ -10,22 +10,22 @@
 namespace sluice {
 namespace {
 
-// What a class that needs a leader finds in a domain, or, where machines are
+// What a class that needs a leader finds in a domain or, if machines are
 // domains, on each machine of a group.
 struct Place {
-  Cost preference = std::numeric_limits<Cost>::max();  // The least.
+  Cost preference = std::numeric_limits<Cost>::max();  // The lowest.
   int64_t room = 0;                                    // In tasks.
   int64_t domains = 1;
   std::vector<size_t> groups;
 };
 using Places = std::map<std::pair<const Topology*, int64_t>, Place>;
 
-// For how many there should be room where the first one goes.
+// How many should have room where the first one goes.
 int64_t WantedBy(const BandClass& band_class) {
   return std::max<int64_t>(band_class.followers, 1);
 }
 
-// By class that needs a leader the places that it may choose from.
+// By class that needs a leader: the places it may choose from.
 std::vector<Places> FindPlaces(
     std::span<const MachineGroup> groups, std::span<const BandClass> classes,
     const ConstraintSet& constraints,
@@ -71,7 +71,8 @@ std::vector<std::vector<bool>> FindRoomForLeaders(
   }
   const std::vector<Places> places =
       FindPlaces(groups, classes, constraints, interests);
-  // How full the followers of the leaders before make each place, in parts.
+  // How full the followers of earlier leaders make each place, in parts of
+  // kFull.
   std::map<Places::key_type, int64_t> taken;
   constexpr int64_t kFull = 1 << 20;
   for (size_t i = 0; i < classes.size(); ++i) {

@@ -1,5 +1,5 @@
-// Where the first task of a class goes that others are to follow
-// (ClassPeers::NeedsLeader), so that there is room for these, too.
+// Where the first task of a class with followers goes
+// (ClassPeers::NeedsLeader), so that the followers have room, too.
 //
 // Threads: pure functions.
 
@@ -15,9 +15,9 @@
 
 namespace sluice {
 
-// For each class that needs a leader the groups that it may go to: of one
-// place or, of a gang, whose place is decided with all else, of all with room.
-// Nothing for other classes.  `interests` are by kind.
+// For each class that needs a leader, the groups that it may go to: those of
+// one place or, for a gang, whose place is decided with all else, of all places
+// with room.  Empty for other classes.  `interests` are by kind.
 std::vector<std::vector<bool>> FindRoomForLeaders(
     std::span<const MachineGroup> groups, std::span<const BandClass> classes,
     const ConstraintSet& constraints,

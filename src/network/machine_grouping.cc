@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Those before `size` ascend, and so do those from there on: now all do.
+// Merges two ascending runs, before and from `size`, into one.
 void PutInPlace(size_t size, std::vector<const Machine*>* machines) {
   auto rest = machines->begin() + static_cast<ptrdiff_t>(size);
   const std::vector<const Machine*> joined(rest, machines->end());
@@ -44,7 +44,7 @@ void MachineGrouping::Refresh(const ClusterState& state,
     }
     ++index;
   }
-  // With so many it is no more work to begin anew.
+  // With this many changes, starting anew is no more work.
   if (!is_same || changed.size() > seen_.size() / 4) {
     Rebuild(state, eligibility);
   } else if (!changed.empty()) {
@@ -96,7 +96,7 @@ void MachineGrouping::Update(const Eligibility& eligibility,
     seen = {seen.machine, seen.machine->revision,
             eligibility.KindOf(*seen.machine), seen.machine->is_stale};
   }
-  // First all leave, so that who is still in a group is as it was.
+  // All leave first, so machines that remain in a group are unchanged.
   LeaveAll(changed);
   EnterAll(changed);
   PutInOrder();
@@ -131,7 +131,7 @@ void MachineGrouping::LeaveAll(std::span<const uint32_t> indices) {
 
 void MachineGrouping::Leave(uint32_t group, std::span<const uint32_t> indices) {
   auto& machines = groups_[group].machines;
-  // What stays between two that leave moves to the front at once.
+  // Moves the machines between two leaving ones forward at once.
   auto end = machines.begin();
   auto rest = machines.begin();
   for (const uint32_t index : indices) {
@@ -186,13 +186,13 @@ void MachineGrouping::EnterAll(std::span<const uint32_t> indices) {
 
 uint32_t MachineGrouping::FindGroup(uint32_t index, uint32_t former) {
   const MachineLook look = LookOf(index);
-  const uint64_t hash = absl::HashOf(look);  // It only finds.
+  const uint64_t hash = absl::HashOf(look);  // Only to find it.
   hashes_[index] = hash;
   auto& same = by_hash_[hash];
   for (const uint32_t leader : same) {
     if (LookOf(leader) == look) return group_at_[leader];
   }
-  // It keeps the place of the group that all left.
+  // It takes the place of the group that all left.
   if (former == kNoGroup || !groups_[former].machines.empty()) {
     former = static_cast<uint32_t>(groups_.size());
     groups_.emplace_back();

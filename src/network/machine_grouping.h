@@ -1,5 +1,5 @@
-// The groups of a cluster of which little changes from one call to the next,
-// and what policies charge together.
+// The groups of a cluster that changes little from one call to the next, and
+// what policies charge together.
 //
 // Threads: none; confined to the core thread.
 
@@ -25,30 +25,30 @@ namespace sluice {
 
 class MachineGrouping {
  public:
-  // `label`: CostModel::AggregateLabel, empty where no policy has one.
+  // `label`: CostModel::AggregateLabel; empty if no policy has one.
   explicit MachineGrouping(std::string_view label = {}) : label_(label) {}
 
-  // Takes the machines as they are now, at the price of a glance at each and
-  // some work for those that changed.  What the others return is valid until
+  // Takes in the machines as they are now.  It takes a glance at each, and some
+  // work for those that changed.  The other methods' results are valid until
   // the state changes, or the next call.  REQUIRES: `eligibility` has seen all
   // changes of the state, which is the same each time.
   void Refresh(const ClusterState& state, const Eligibility& eligibility);
 
-  // What GroupMachines() says of all machines.
+  // As GroupMachines() of all machines.
   const std::vector<MachineGroup>& groups() const { return groups_; }
   // The group of each machine, by its rank among the ids of all machines;
   // kNoGroup if it is in none.
   std::span<const uint32_t> group_at() const { return group_at_; }
-  // The same for aggregates, which not everybody asks for who asks for groups.
-  // REQUIRES: the state has not changed since Refresh().
+  // The same for aggregates, which not every caller needs.  REQUIRES: the state
+  // has not changed since Refresh().
   void RefreshAggregates(const ClusterState& state);
-  // As of then.  None where no machine has the label.
+  // As of that call.  None if no machine has the label.
   const Aggregates& aggregates() const { return aggregates_; }
-  // What these and the groups have in common (Aggregates::PartsBy()).
+  // The common parts of aggregates and groups (Aggregates::PartsBy()).
   std::span<const Aggregates::Parts> parts() const { return parts_; }
 
  private:
-  // A machine as it was when it was looked at last.
+  // A machine as last seen.
   struct Seen {
     const Machine* machine = nullptr;
     uint64_t revision = 0;
@@ -56,37 +56,37 @@ class MachineGrouping {
     bool is_stale = false;
   };
 
-  // All indices are places in `seen_`, of which the machines change in a
-  // rebuild only.
+  // All indices are places in `seen_`, whose machines change only in a rebuild.
   void Rebuild(const ClusterState& state, const Eligibility& eligibility);
-  // Those at these indices, which ascend, have changed.
+  // The machines at these ascending indices have changed.
   void Update(const Eligibility& eligibility,
               std::span<const uint32_t> changed);
   MachineLook LookOf(uint32_t index) const;
-  // Each leaves the group that it is in, if it is in one, walking over each
-  // group once.
+  // Removes each from its group, if it is in one, with one walk over each
+  // group.
   void LeaveAll(std::span<const uint32_t> indices);
-  // These leave this group.
+  // Removes these from this group.
   void Leave(uint32_t group, std::span<const uint32_t> indices);
-  // Each usable one enters the group of those that look as it does.
+  // Adds each usable one to the group of those that look like it.
   void EnterAll(std::span<const uint32_t> indices);
-  // That group.  If there is none, one without machines, in the place of
-  // `former` if nobody is left there.
+  // The group for the machine.  If there is none, an empty one, in the place of
+  // `former` if that is empty.
   uint32_t FindGroup(uint32_t index, uint32_t former);
-  // Drops the empty ones, and orders the others by their first machines.
+  // Drops empty groups, and sorts the others by their first machines.
   void PutInOrder();
 
   std::string label_;
   std::vector<Seen> seen_;  // Ascending ids.
   std::vector<uint32_t> group_at_;
-  std::vector<uint64_t> hashes_;  // Of machines that lead their group.
+  std::vector<uint64_t> hashes_;  // Of the machines that lead a group.
   std::vector<MachineGroup> groups_;
-  std::vector<uint32_t> leaders_;  // By group, one of its machines.
-  // By what was looked at, the leaders.
+  std::vector<uint32_t> leaders_;  // One machine per group.
+  // Leaders by the hash of their look.
   absl::flat_hash_map<uint64_t, absl::InlinedVector<uint32_t, 1>> by_hash_;
   Aggregates aggregates_;
   std::vector<Aggregates::Parts> parts_;
-  // Of machines that changed since these were refreshed, ascending; or all did.
+  // Machines that changed since the aggregates were refreshed, ascending;
+  // unless all did.
   std::vector<uint32_t> changed_;
   // Eligibility::relabelings() as of Refresh(), and as of RefreshAggregates().
   uint64_t relabelings_ = 0;

@@ -20,7 +20,7 @@ MachineParts::MachineParts(const ClusterState& state,
     }
   }
   if (topologies.empty()) return;
-  // What is to be seen on a machine by itself, class by class.
+  // What can be seen on each machine, class by class.
   absl::flat_hash_map<MachineId, std::vector<int64_t>> seen;
   for (size_t i = 0; i < classes.size(); ++i) {
     classes[i]->VisitMachines(

@@ -1,12 +1,11 @@
-// Machines that nothing can tell apart, as one.
+// Combines machines that nothing can tell apart.
 //
-// What a constraint allows and what a policy charges follows from what a
-// machine offers, what is used of it and its kind
-// (constraints/machine_kinds.h), and for classes that other tasks mean, or that
-// mean others, from the domains it is in and what runs there
-// (constraints/class_peers.h).  Machines that are equal in this are one node
-// of the network, which costs no more to draw and to solve for a thousand of
-// them than for one (Firmament's equivalence classes, of machines).
+// What a constraint allows and what a policy charges depends on what a machine
+// offers, what is used of it and its kind (constraints/machine_kinds.h).  For
+// classes with rules between tasks, it also depends on the machine's domains
+// and what runs there (constraints/class_peers.h).  Machines that are equal in
+// all this are one node of the network.  A thousand of them cost no more to
+// draw and to solve than one (Firmament's equivalence classes, of machines).
 //
 // Threads: values.  Determinism: groups in the order of their first machines.
 
@@ -32,9 +31,9 @@ inline constexpr uint32_t kNoGroup = ~uint32_t{0};
 struct MachineGroup {
   KindId kind = kNoKind;
   std::vector<const Machine*> machines;  // Ascending ids; never empty.
-  Resources free;                        // Of each of them.
-  // How many tasks of each class of a pass are to share each machine, which
-  // then fit together; empty: as many as fit.
+  Resources free;                        // Per machine.
+  // How many tasks of each class of a pass are to share each machine; these fit
+  // together.  Empty: as many as fit.
   std::vector<int64_t> room = {};
 
   // Stands for all of them.
@@ -42,21 +41,21 @@ struct MachineGroup {
   int64_t size() const { return std::ssize(machines); }
 };
 
-// Machines told apart by the tasks that run near them, as far as this makes a
-// difference to some classes.
+// Tells machines apart by the tasks that run near them, as far as this matters
+// to some classes.
 class MachineParts {
  public:
-  // None: all machines are one part.
+  // All machines are one part.
   MachineParts() = default;
-  // With `tells_domains` also machines that are alike, but in different
-  // domains, even where each machine is one.
+  // With `tells_domains`, also tells apart equal machines in different domains,
+  // even if each machine is a domain.
   MachineParts(const ClusterState& state,
                std::span<const ClassPeers* const> classes, bool tells_domains);
-  // Given by whom they are for.
+  // Parts that the caller has determined.
   explicit MachineParts(absl::flat_hash_map<MachineId, uint32_t> part_of)
       : part_of_(std::move(part_of)) {}
 
-  // Told apart by either.
+  // Told apart by either of the two.
   MachineParts(const MachineParts& a, const MachineParts& b);
 
   uint32_t PartOf(MachineId machine) const {
@@ -79,11 +78,10 @@ std::vector<MachineGroup> GroupMachines(
     std::span<const Machine* const> machines, const Eligibility& eligibility,
     const MachineParts& parts = {});
 
-// Each of these machines by itself (CostModel::TellsMachinesApart).
+// One group for each of these machines (CostModel::TellsMachinesApart).
 std::vector<MachineGroup> PartGroups(std::span<const MachineGroup> groups);
 
-// How many tasks of the class fit on one machine that has so much free, at most
-// `limit`.
+// How many tasks of the class fit on one machine with `free`, at most `limit`.
 int64_t TimesIn(const Resources& free, const ClassKey& task_class,
                 int64_t limit);
 

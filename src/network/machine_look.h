@@ -1,5 +1,5 @@
-// A machine by what constraints and policies look at: those that look the same
-// are one group (network/machine_groups.h).
+// A machine as constraints and policies see it: machines that look the same
+// form one group (network/machine_groups.h).
 //
 // Threads: values.
 
@@ -39,7 +39,7 @@ struct MachineLook {
   }
 
  private:
-  // Of what is free.
+  // True if equally much of the free room is reserved.
   static bool KeepSame(const Machine& a, const Machine& b) {
     if (!a.KeepsRoom() && !b.KeepsRoom()) return true;
     return KeptOn(a) == KeptOn(b);

@@ -15,10 +15,10 @@ namespace sluice {
 struct NodeMeaning {
   enum class Kind : uint8_t {
     kGate,         // Between classes: part of a construct.
-    kClass,        // Tasks that are alike: those of `class_index`.
-    kDomain,       // Where some of a class go that is spread over domains.
-    kMachines,     // `machine`, and all that nothing tells apart from it.
-    kAggregate,    // What a policy charges together: of `machine` and others.
+    kClass,        // Equal tasks: those of `class_index`.
+    kDomain,       // For tasks of a class that is spread over domains.
+    kMachines,     // `machine`, and all that are equal to it.
+    kAggregate,    // What a policy charges together: `machine` and others.
     kUnscheduled,  // Where tasks of `job` wait.
     kLevel,        // Where all tasks of a level wait (network/share_network.h).
     kSink,
@@ -26,7 +26,7 @@ struct NodeMeaning {
   Kind kind = Kind::kGate;
   size_t class_index = 0;
   MachineId machine = {};
-  size_t machine_count = 0;  // Of these as many as are of use.
+  size_t machine_count = 0;  // At most as many as are useful.
   JobId job = {};
   size_t level = 0;
 };

@@ -9,13 +9,13 @@
 namespace sluice {
 namespace {
 
-// A bound by another class's sample will do unless it leaves so many times as
-// much room above the cheapest unit as that class's own.
+// A bound by another class's sample is accepted unless its margin above the
+// cheapest unit is this many times that of the class's own sample.
 constexpr FlowCost kLooseness = 2;
 
-// The parts of an aggregate that are left.
+// The remaining parts of an aggregate.
 struct Range {
-  FlowCost cost;   // Of the first unit there, less what it may cost.
+  FlowCost cost;   // Of the first unit, less its limit.
   uint32_t place;  // Of the first machine.
   size_t begin;
   size_t end;
@@ -23,7 +23,8 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-// Groups are cut into many parts where there are so many times as many parts.
+// Groups count as cut into many parts if there are this many times as many
+// parts.
 constexpr size_t kManyParts = 4;
 
 }  // namespace
@@ -31,7 +32,7 @@ constexpr size_t kManyParts = 4;
 // The next machines to take of an aggregate.
 struct RisingCandidates::Front {
   Candidate cheapest = {kNoBound, 0};  // Of its parts.
-  std::vector<Candidate> others;       // A heap, once that one is used up.
+  std::vector<Candidate> others;       // A heap, once the cheapest is used up.
   bool knows_others = false;
   FlowUnits machines = 0;  // Left of the cheapest.
   size_t step = 0;
@@ -100,9 +101,9 @@ FlowCost RisingCandidates::BoundFor(std::span<const Candidate> offers) {
   return own;
 }
 
-// Of the sample's machines some aggregate has fewer units than machines, if
-// others have one unit less than these together.  So one is empty-handed there,
-// and a unit costs no more on it than the dearest of them in the last step that
+// If others have one unit fewer than the sample has machines, some aggregate of
+// the sample has fewer units than machines.  So a machine is empty there, and a
+// unit costs no more on it than the most expensive one in the last step that
 // the sample took.
 std::optional<FlowCost> RisingCandidates::BoundBySample(
     std::span<const Candidate> offers) const {
@@ -120,7 +121,7 @@ std::optional<FlowCost> RisingCandidates::BoundBySample(
 
 void RisingCandidates::TakeNextPart(const Slice& slice, Front* front) const {
   std::vector<Candidate>& others = front->others;
-  // Mostly one part has machines enough.
+  // Usually one part has enough machines.
   if (!std::exchange(front->knows_others, true)) {
     for (size_t part = slice.begin; part < slice.end; ++part) {
       const FlowCost cost = cost_on_[parts_[part].group];
@@ -139,7 +140,7 @@ void RisingCandidates::TakeNextPart(const Slice& slice, Front* front) const {
 FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
   for (const auto& [cost, group] : offers) cost_on_[group] = cost;
   std::vector<Front> fronts(slices_.size());
-  // What one unit more costs there, and where.
+  // The cost of one more unit, and where.
   using Next = std::pair<FlowCost, size_t>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   const auto open = [&](size_t slice) {
@@ -194,7 +195,7 @@ FlowCost RisingCandidates::TakeSample(std::span<const Candidate> offers) {
 }
 
 void RisingCandidates::DropDistantParts() {
-  // By group, what its aggregate may cost at most.
+  // By group: the maximum that its aggregate may cost.
   std::vector<FlowCost> reach(groups_.size(), kClosed);
   for (const auto& [offers, bound] : outlets_) {
     for (const auto& [cost, group] : offers.groups) {
@@ -235,8 +236,8 @@ RisingCandidates::Choice RisingCandidates::Choose() {
   is_needed_.assign(parts_.size(), false);
   Choice choice;
   choice.candidates.resize(outlets_.size());
-  // Ranking the groups of each class costs less than looking at their parts for
-  // each only where groups are cut into many.
+  // Ranking the groups of each class pays only if groups are cut into many
+  // parts; otherwise looking at the parts for each class is cheaper.
   const bool has_many_parts = parts_.size() >= kManyParts * GroupCount();
   const bool may_be_too_many = std::ssize(slices_) > count_;
   std::map<Ranking, std::vector<size_t>> alike;
@@ -309,7 +310,7 @@ void RisingCandidates::AddCheapest(const Slice& slice, FlowUnits units,
                                    std::span<const FlowCost> reach,
                                    std::vector<Candidate>* kept) const {
   const auto [aggregate, first_cost, begin, end] = slice;
-  // What may cost the most there, and of those the first group.
+  // The ones that may cost most there; among these, the first group.
   const auto comes_before = [&](size_t a, size_t b) {
     const size_t group_a = parts_[a].group;
     const size_t group_b = parts_[b].group;
@@ -322,7 +323,7 @@ void RisingCandidates::AddCheapest(const Slice& slice, FlowUnits units,
   }
   if (reach[parts_[cheapest].group] < first_cost) return;
   kept->push_back({first_cost, cheapest});
-  // Mostly that one has machines enough.
+  // Usually that one has enough machines.
   units -= parts_[cheapest].machines;
   if (units <= 0) return;
   const std::ptrdiff_t before = std::ssize(*kept);
@@ -339,12 +340,12 @@ void RisingCandidates::AddCheapest(const Slice& slice, FlowUnits units,
   kept->erase(last, kept->end());
 }
 
-// Those of an aggregate that are left out would get a unit while one that is
-// kept, and is no dearer, is empty-handed.  So many aggregates as there are
-// units are enough, the cheapest by their first units: if one of the units is
-// elsewhere, one of these has none.
+// An omitted part of an aggregate would get a unit only while a kept part,
+// which costs no more, is empty.  As many aggregates as there are units
+// suffice, namely the cheapest by their first units: if a unit is elsewhere,
+// one of these has none.
 void RisingCandidates::Trim(std::span<const size_t> outlets, Choice* choice) {
-  // By group, what its aggregate may cost at most.
+  // By group: the maximum that its aggregate may cost.
   std::vector<FlowCost> reach(groups_.size(), kClosed);
   for (const size_t i : outlets) {
     const auto& [offers, bound] = outlets_[i];
@@ -380,7 +381,7 @@ void RisingCandidates::Trim(std::span<const size_t> outlets, Choice* choice) {
       return one.group == parts_.size();
     });
   }
-  // The first unit of the cheapest aggregate of which a part is kept.
+  // The first unit of the cheapest aggregate with a kept part.
   std::vector<FlowCost> least(groups_.size(), kNoBound);
   for (const auto& [cost, part] : kept) {
     is_needed_[part] = true;

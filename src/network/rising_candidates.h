@@ -1,10 +1,10 @@
-// The parts of groups of machines that units of each class may need where what
-// a group costs rises with its aggregate, too (network/aggregates.h): of
-// thousands a few hundred.
+// The parts of groups of machines that units of each class may need, if the
+// cost of a group also rises with its aggregate (network/aggregates.h): a few
+// hundred of thousands.
 //
-// All machines of a group are alike, so that a class pays the same in each part
-// of it but for the aggregate.  Parts are counted first, and are made as groups
-// of their own only where they are needed.
+// All machines of a group are equal, so only the aggregate makes its parts
+// differ in cost.  Parts are counted first, and become groups of their own only
+// if they are needed.
 //
 // Threads: values.
 
@@ -31,12 +31,12 @@ class RisingCandidates {
  public:
   static constexpr FlowCost kNoBound = std::numeric_limits<FlowCost>::max();
 
-  // The groups, and how aggregates cut them.
+  // The groups, and how aggregates split them.
   struct Cut {
     const Aggregates& aggregates;
     std::span<const MachineGroup> groups;
     std::span<const uint32_t> group_at;  // Aggregates::GroupsByPlace().
-    // Aggregates::PartsBy(); empty: it is yet to be found.
+    // Aggregates::PartsBy(); empty: not computed yet.
     std::span<const Aggregates::Parts> parts = {};
   };
   // All of this must outlive it.
@@ -47,12 +47,12 @@ class RisingCandidates {
 
   // What the next outlet may use.
   struct Offers {
-    // All groups, by what their first units cost but for aggregates.
+    // All groups, by the cost of their first units without aggregates.
     std::vector<Candidate> groups;
-    // Without it all of them may be needed: more units of a class may cost more
-    // each on a machine, whatever its load.
+    // If false, all may be needed: further units of a class may cost more on a
+    // machine, regardless of its load.
     bool is_bound = true;
-    // Its units go to one node for a group, and from there to any part.
+    // Its units go to one node per group, and from there to any part.
     bool is_by_group = false;
   };
   void Add(Offers offers);
@@ -62,24 +62,24 @@ class RisingCandidates {
     size_t whole;  // The group.
     size_t aggregate;
     const Machine* representative;        // The first.
-    std::span<const MachineId> machines;  // Of the choice; ascending.
+    std::span<const MachineId> machines;  // In Choice; ascending.
   };
   // What some optimal flow needs at most.
   struct Choice {
     std::vector<DrawnPart> parts;  // By their first machines.
     std::vector<MachineId> machines;
-    // By outlet, of parts, and what they cost all the way or, where units go by
-    // group, of groups as they were offered.
+    // By outlet: parts with their total costs or, if units go by group, groups
+    // as they were offered.
     std::vector<std::vector<Candidate>> candidates;
   };
   Choice Choose();
 
-  // What the units cost that the aggregate may get in that flow, of so many;
-  // the last step may be for more.
+  // The costs of the units that the aggregate may get in that flow, up to
+  // `limit`; the last step may be for more.
   std::span<const CostSegment> StepsOf(size_t aggregate, FlowUnits limit) {
     return ladders_.Steps(aggregate, DearestOf(aggregate), limit);
   }
-  // How many these are, once it was chosen.
+  // How many units these are, once it was chosen.
   FlowUnits UnitsOf(size_t aggregate, FlowUnits limit) const {
     return aggregate == Aggregates::kNone ? limit
                                           : std::min(limit, units_[aggregate]);
@@ -104,41 +104,40 @@ class RisingCandidates {
   };
   struct Outlet {
     Offers offers;
-    FlowCost bound;  // What no unit of an optimal flow costs more than.
+    FlowCost bound;  // No unit of an optimal flow costs more.
   };
-  // Groups from the cheapest to the dearest.  Classes that only their sizes
-  // tell apart rank those near enough alike.
+  // Groups from the cheapest to the most expensive.  Classes that differ in
+  // size alone have nearly the same ranking.
   using Ranking = std::vector<size_t>;
   struct Front;
 
-  // For who has a machine for each task.
+  // For outlets with a machine for each task.
   FlowCost BoundFor(std::span<const Candidate> offers);
-  // By the machines of the sample, if they are all open.
+  // By the machines of the sample, if all of them are open.
   std::optional<FlowCost> BoundBySample(
       std::span<const Candidate> offers) const;
-  // Fills machines where the next one costs the least, and keeps them as the
+  // Fills the machines whose next unit costs least, and keeps them as the
   // sample.
   FlowCost TakeSample(std::span<const Candidate> offers);
-  // The cheapest one of the slice is used up.
+  // Call it when the cheapest part of the slice is used up.
   void TakeNextPart(const Slice& slice, Front* front) const;
-  // Forgets the parts that no outlet can use.
+  // Drops parts that no outlet can use.
   void DropDistantParts();
-  // Groups that still have parts.
+  // The number of groups that still have parts.
   size_t GroupCount() const;
   Ranking RankingOf(const Outlet& outlet) const;
-  // Adds, of the parts within reach, the cheapest that have machines for so
-  // many units, and what their aggregates cost; the cheapest of all comes
-  // first.
+  // Adds the cheapest parts within reach that have machines for `units`, and
+  // the cost of their aggregates; the cheapest of all comes first.
   void AddCheapest(const Slice& slice, FlowUnits units,
                    std::span<const FlowCost> reach,
                    std::vector<Candidate>* kept) const;
-  // Finds what some outlets may use that rank groups alike.
+  // Finds what outlets with the same ranking of groups may use.
   void Trim(std::span<const size_t> outlets, Choice* choice);
   // All parts of the groups.
   std::vector<Candidate> All(const Outlet& outlet);
-  // What the aggregate may cost a unit at most.
+  // The maximum that the aggregate may cost a unit.
   FlowCost DearestOf(size_t aggregate);
-  // Of the part and the aggregate that it is of.
+  // Draws the part and its aggregate.
   void Draw(const Part& part, size_t aggregate, Choice* choice) const;
 
   const Aggregates& aggregates_;
@@ -148,20 +147,20 @@ class RisingCandidates {
   AggregateLadders ladders_;
   std::vector<Slice> slices_;
   std::vector<Part> parts_;  // By slice.
-  // By group, what the first unit of the cheapest aggregate costs there.
+  // By group: the cost of the first unit of the cheapest aggregate there.
   std::vector<FlowCost> least_;
   std::vector<Outlet> outlets_;
-  // By aggregate, how much dearer than the first one there a unit may be.
+  // By aggregate: by how much a unit may cost more than the first one there.
   std::vector<FlowCost> slack_;
-  std::vector<FlowUnits> units_;  // By aggregate, that it may get.
-  // By group, of the outlet at hand; kNoBound where it may not be.
+  std::vector<FlowUnits> units_;  // By aggregate, at most.
+  // By group, of the current outlet; kNoBound if it may not go there.
   std::vector<FlowCost> cost_on_;
   std::vector<bool> is_needed_;  // By part.
-  // By group its parts and what their aggregates cost, once anybody asks.
+  // By group: its parts and the cost of their aggregates, computed on demand.
   std::vector<std::vector<Candidate>> parts_of_;
 
-  // The sample has as many machines as there are tasks.  By group, what the
-  // last unit there costs for its aggregate at most.
+  // The sample has as many machines as there are tasks.  By group: the maximum
+  // aggregate cost of its last unit there.
   std::vector<FlowCost> sampled_;
   size_t sampled_count_ = 0;      // Groups.
   FlowCost width_of_sample_ = 0;  // From the cheapest unit to the dearest.

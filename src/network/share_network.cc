@@ -14,8 +14,8 @@ constexpr int64_t kGainMax = std::numeric_limits<int32_t>::max();
 // Half of what arrives is lost, and the other half arrives again.
 constexpr FlowGain kLost = {1, 2};
 
-// What all of these are multiples of, or more where the largest would otherwise
-// be no gain.
+// A common divisor of these, or more if the largest would not be a valid gain
+// otherwise.
 int64_t UnitOf(std::span<const int64_t> amounts) {
   int64_t unit = 0;
   int64_t most = 0;
@@ -147,7 +147,7 @@ void ShareNetwork::AddClasses(size_t dimension) {
     lost += one.count();
     for (const WaitingStep& step : one.waiting) {
       const FlowCost cost = step.cost / waiting_unit_;
-      // A cost that is rounded down to nothing bounds nothing.
+      // A cost that is rounded down to 0 bounds nothing.
       const NodeIndex head = cost > 0 ? levels_[step.level] : sink_;
       const ArcIndex arc = problem_.AddArc(node, head, step.count, 0);
       if (cost > 1) problem_.SetGain(arc, {static_cast<int32_t>(cost), 1});
