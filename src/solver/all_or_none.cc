@@ -17,8 +17,8 @@ namespace {
 
 enum class Choice : int8_t { kOpen, kNone, kAll };
 
-// A flow this close to an end, as a part of the capacity, is at it but for
-// rounding.  Well below the tolerance that its nodes have.
+// A flow this close to an end, as a part of the capacity, counts as at it.
+// Well below the tolerance of its nodes.
 constexpr double kSnap = kGeneralizedTolerance / 16;
 
 void Fix(const FlowProblem& problem, ArcIndex arc, Choice choice,
@@ -48,7 +48,7 @@ FlowProblem FixTo(const FlowProblem& problem, const std::vector<Units>& flows) {
   return fixed;
 }
 
-// What differs between whole flows and real ones.
+// The differences between integral and real flows.
 class PureRelaxation {
  public:
   using Solution = FlowSolution;
@@ -69,7 +69,7 @@ class PureRelaxation {
     if (!is_warm_.has_value()) is_warm_ = solution->is_warm;
     solution->is_warm = *is_warm_;
   }
-  // The nearest end of [0, capacity], if `flow` is as good as there.
+  // The nearest end of [0, capacity], if `flow` counts as being there.
   static std::optional<FlowUnits> End(FlowUnits flow, FlowUnits capacity) {
     if (flow > 0 && flow < capacity) return std::nullopt;
     return flow;
@@ -130,7 +130,7 @@ class BranchAndBound {
   AllOrNoneResult<Solution> Run();
 
  private:
-  // Of the search tree: its parent's choices and one more.
+  // A node of the search tree: its parent's choices and one more.
   struct Node {
     int64_t parent = -1;
     size_t slot = 0;  // In arcs_.
@@ -138,7 +138,7 @@ class BranchAndBound {
     int64_t depth = 0;
     Cost bound = 0;  // What the parent's relaxation costs.
   };
-  // Lowest bound first, deepest of these, the first made of these.
+  // Lowest bound first, then the deepest, then the earliest.
   using OpenNode = std::tuple<Cost, int64_t, int64_t>;
 
   OpenNode OpenNodeOf(int64_t id) const {
@@ -210,8 +210,8 @@ void BranchAndBound<Relaxation>::Open(const Node& node) {
   newest_.push_back(id);
 }
 
-// Down as long as it goes.  Then back to the newest node until there is a flow,
-// from then on to the one of the lowest bound.
+// Goes down as long as possible.  Then back to the newest node until there is a
+// flow, and from then on to the one with the lowest bound.
 template <class Relaxation>
 int64_t BranchAndBound<Relaxation>::ChooseNext() {
   if (result_.has_flow() && !has_branched_) {
@@ -227,8 +227,8 @@ template <class Relaxation>
 void BranchAndBound<Relaxation>::MoveTo(int64_t id) {
   std::vector<Choice> wanted(arcs_.size(), Choice::kOpen);
   for (size_t slot = 0; slot < arcs_.size(); ++slot) {
-    // What must carry something carries all.  Bounds that contradict each other
-    // stay, for the solver to refuse.
+    // An arc that must carry something carries all.  Contradictory bounds stay;
+    // the solver rejects them.
     const FlowProblem::Arc& arc = problem_.arc(arcs_[slot]);
     if (arc.lower > 0 && arc.lower < arc.capacity()) {
       wanted[slot] = Choice::kAll;
@@ -245,7 +245,7 @@ void BranchAndBound<Relaxation>::MoveTo(int64_t id) {
   choices_ = std::move(wanted);
 }
 
-// Solves relaxed_.  False, with the reason, where the search has to end.
+// Solves relaxed_.  Returns false, with the reason, if the search must end.
 template <class Relaxation>
 bool BranchAndBound<Relaxation>::Relax() {
   SolveLimits limits = limits_.solve;
@@ -270,9 +270,9 @@ bool BranchAndBound<Relaxation>::Relax() {
 }
 
 // The slot of the arc to branch on, or none if all are at an end.  On the way
-// to a first flow the arc that lacks least goes first, which disturbs the
-// others least; later the one farthest from both ends, which raises bounds
-// most.
+// to a first flow, the arc that lacks least goes first, which disturbs the
+// others least.  Later the one farthest from both ends does, which raises
+// bounds most.
 template <class Relaxation>
 std::optional<size_t> BranchAndBound<Relaxation>::FindBranch() const {
   std::optional<size_t> best;
@@ -381,7 +381,7 @@ FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
   AllOrNoneResult<FlowSolution> result =
       BranchAndBound(problem, std::move(relaxation), limits).Run();
   if (!result.has_flow() && result.outcome == SolveOutcome::kBudgetSpent) {
-    // In a round: no gang starts, but all else is placed.
+    // In a round: no gang starts, but everything else is placed.
     const std::vector<FlowUnits> none(static_cast<size_t>(problem.arc_count()),
                                       0);
     FlowSolution closed = solver.Solve(FixAllOrNone(problem, none),
@@ -397,7 +397,7 @@ FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
 
 absl::Status VerifyWithAllOrNone(const FlowProblem& problem,
                                  const FlowSolution& solution) {
-  // Where flows are missing there is nothing to fix, and it says so.
+  // If flows are missing there is nothing to fix; the verifier reports that.
   if (problem.all_or_none().empty() ||
       std::ssize(solution.flows) != problem.arc_count()) {
     return VerifySolution(problem, solution);

@@ -1,18 +1,19 @@
 // Min-cost flow where some arcs carry nothing or their capacity: branch and
 // bound over relaxations in which they may carry anything between.
 //
-// A node of the search tree fixes one more arc, and goes to Solver::Resolve()
-// as a change of the last one.  The search goes straight down, to the side that
-// the relaxation leans to, until a node has nothing better to offer, and then
-// on from the open node of the lowest bound: flows come early, bounds rise.
+// A node of the search tree fixes one more arc, and is passed to
+// Solver::Resolve() as a change from the last one.  The search goes straight
+// down, to the side that the relaxation leans to, until a node has nothing
+// better to offer.  Then it continues from the open node with the lowest bound:
+// flows come early, and bounds rise.
 //
-// The problem is NP-hard: there is a budget, unless a caller wants none.  What
-// the search has when the budget is spent comes back, with the gap to the best
-// that may be left to find.
+// The problem is NP-hard, so there is a budget unless a caller wants none.
+// When it is spent, the search returns what it has, with the gap to the best
+// flow that may remain to be found.
 //
 // Certificate: with the all-or-none arcs fixed to what they carry, the solution
 // is an optimum that VerifySolution() or VerifyGeneralized() accepts; see
-// FixAllOrNone().  That no other choice is cheaper is for the search to say.
+// FixAllOrNone().  Only the search shows that no other choice is cheaper.
 //
 // Threads: the calls block; the solver is the caller's, one call at a time.
 // Determinism: as the solver's; ties break by lowest arc index.
@@ -35,34 +36,34 @@
 
 namespace sluice {
 
-// Arc scans that a round's search may take: about half a second, which a round
-// with hundreds of gangs on thousands of machines would spend many times over.
+// The budget of a round's search in arc scans: about half a second.  A round
+// with hundreds of gangs on thousands of machines would take many times that.
 inline constexpr int64_t kSearchWorkMax = 50000000;
 
 struct AllOrNoneLimits {
   SolveLimits solve = {};     // For all relaxations together.
   int64_t nodes_max = 10000;  // Relaxations to solve.  0: no bound.
-  // Arc scans after which no further relaxation begins.  The first is always
-  // solved, as a problem without all-or-none arcs is.  0: no bound.
+  // No further relaxation begins after this many arc scans.  The first one is
+  // always solved, like a problem without all-or-none arcs. 0: no bound.
   int64_t search_work_max = kSearchWorkMax;
 };
 
 template <class Solution>  // FlowSolution or GeneralizedSolution.
 struct AllOrNoneResult {
-  // kOptimal: `solution` is proven optimal.  kInfeasible: no flow exists, be it
-  // that the relaxation has none (then `solution` is its proof) or that no
-  // choice of the arcs has one.  Otherwise the search ended early, for that
-  // reason, and may have found a flow.
+  // kOptimal: `solution` is proved optimal. kInfeasible: no flow exists; either
+  // the relaxation has none (then `solution` is its proof), or no choice of the
+  // arcs has one.  Otherwise the search ended early for that reason, and may
+  // have found a flow.
   SolveOutcome outcome = SolveOutcome::kInvalidProblem;
-  // The best flow found, where its outcome is kOptimal.
+  // The best flow found, if its outcome is kOptimal.
   Solution solution;
-  // No flow costs less; says something where has_bound: where there is a flow,
-  // and where the search got beyond its first relaxation.
+  // No flow costs less.  Valid if has_bound: if there is a flow, or the search
+  // got beyond its first relaxation.
   decltype(Solution::objective) bound = 0;
   bool has_bound = false;
   int64_t node_count = 0;  // Relaxations solved.
   SolveWork work;          // Of all of them.
-  std::string error;       // For people; empty where optimal.
+  std::string error;       // For people; empty if optimal.
 
   bool has_flow() const { return solution.outcome == SolveOutcome::kOptimal; }
   // How much cheaper another flow might be.  REQUIRES: has_flow().
@@ -77,21 +78,21 @@ AllOrNoneResult<FlowSolution> SolveAllOrNone(
     const AllOrNoneLimits& limits = {});
 
 // For problems with gains.  An all-or-none arc carries exactly nothing or its
-// capacity; a flow counts as dearer than another from the tolerance on.
+// capacity; a flow counts as more expensive only beyond the tolerance.
 AllOrNoneResult<GeneralizedSolution> SolveAllOrNone(
     const FlowProblem& problem, GeneralizedSolver& solver,
     const AllOrNoneLimits& limits = {});
 
 // Solves a problem with or without such arcs, from `start` if there is one
-// (Solver::SolveFrom).  Where the budget ends the search the best flow that was
-// found stands for the optimum, or, if there is none yet, the best flow with
-// nothing on any all-or-none arc.
+// (Solver::SolveFrom).  If the budget ends the search, it returns the best flow
+// found or, if there is none yet, the best flow with nothing on any all-or-none
+// arc.
 FlowSolution SolveWithAllOrNone(const FlowProblem& problem, Solver& solver,
                                 const AllOrNoneLimits& limits = {},
                                 std::optional<FlowSolution> start = {});
 
-// VerifySolution() with such arcs fixed to what they carry.  That no other
-// choice of them is cheaper has no certificate.
+// VerifySolution() with such arcs fixed to what they carry.  There is no
+// certificate that no other choice of them is cheaper.
 absl::Status VerifyWithAllOrNone(const FlowProblem& problem,
                                  const FlowSolution& solution);
 

@@ -5,13 +5,13 @@
 namespace sluice {
 namespace {
 
-// Searches are numbered in half a label.
+// Search numbers use half of a label's range.
 constexpr uint32_t kSearchMax = (uint32_t{1} << 31) - 2;
 
-// How many arc scans go by between two looks at the limits.
+// The number of arc scans between two checks of the limits.
 constexpr int64_t kScansPerPoll = 4096;
 
-// A search is not capped beyond.
+// The maximum of a search's cap.
 constexpr FlowCost kCapMax = int64_t{1} << 40;
 
 // A node with more ways on does not recede.
@@ -115,7 +115,7 @@ void AugmentingSearch::PollLimits() {
   }
 }
 
-// Another start whose balance has the other sign, or none.
+// Another start whose balance has the opposite sign, or none.
 template <bool is_forward>
 NodeIndex AugmentingSearch::Counterpart() {
   while (!counterparts_.empty()) {
@@ -168,8 +168,8 @@ FlowCost AugmentingSearch::Reach(const Side& side) const {
   return side.is_open ? std::min({side.Next(), side.wall, length_}) : 0;
 }
 
-// Whether a path is found that is as short as can be; then it says how far
-// potentials move on either side.
+// True if a shortest path is found; if so, it determines how far potentials
+// move on either side.
 bool AugmentingSearch::IsShortest() {
   Side& forward = sides_[kForward];
   Side& backward = sides_[kBackward];
@@ -192,9 +192,9 @@ bool AugmentingSearch::IsShortest() {
   return false;
 }
 
-// A half arc whose tier waits on both sides may still join them at less.  One
-// side's tiers, up to the distance, put that out of doubt.  Scans some if need
-// be.
+// A half arc whose tier waits on both sides may still join them at a lower
+// cost.  Reading one side's tiers, up to the distance, rules that out.  Scans
+// some if necessary.
 bool AugmentingSearch::IsMeetingInDoubt() {
   for (const Side& side : sides_) {
     if (side.NextFar() >= length_) return false;
@@ -251,8 +251,8 @@ void AugmentingSearch::Open(NodeIndex root) {
   side.level.push_back(root);
 }
 
-// Settles the nearest labeled node of one side, or scans the next tier of one
-// that is settled.
+// Settles the nearest labeled node of one side, or scans the next tier of a
+// settled one.
 template <bool is_forward>
 void AugmentingSearch::SettleNext() {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
@@ -279,8 +279,8 @@ void AugmentingSearch::SettleNext() {
   Scan<is_forward>(next);
 }
 
-// Labels the nodes one half arc farther than `from`, tiers but the first only
-// when the search gets to where they may matter.
+// Labels the nodes one half arc beyond `from`.  Tiers other than the first are
+// scanned only when the search gets to where they may matter.
 template <bool is_forward>
 void AugmentingSearch::Scan(NodeIndex from) {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
@@ -300,8 +300,8 @@ void AugmentingSearch::Scan(NodeIndex from) {
   ScanTiers<is_forward>(from, 1);
 }
 
-// Scans the tiers from `tier` on that may lead to where the search is; what is
-// left of them waits.
+// Scans the tiers from `tier` on that may lead to where the search is; the rest
+// of them wait.
 template <bool is_forward>
 void AugmentingSearch::ScanTiers(NodeIndex from, int tier) {
   constexpr size_t kSide = is_forward ? kForward : kBackward;
@@ -334,7 +334,7 @@ void AugmentingSearch::ScanTier(NodeIndex from, int tier) {
              tiers_.CountRead<is_forward>(from, tier));
 }
 
-// Of half arcs open one way only.
+// Scans half arcs open one way only.
 template <bool is_forward>
 void AugmentingSearch::ScanHalfArcs(NodeIndex from,
                                     std::span<const HalfArc> half_arcs) {
@@ -399,8 +399,8 @@ void AugmentingSearch::UpdatePotentials() {
   }
 }
 
-// Moves dead ends away, until one of their ways on has a reduced cost of zero:
-// searches to come find them later, most of them never.  It matters where
+// Moves dead ends away until one of their ways on has a reduced cost of zero.
+// So later searches find them late, most of them never.  This matters if
 // thousands of tasks end at one class.
 void AugmentingSearch::Recede() {
   for (const NodeIndex index : sides_[kForward].settled) RecedeForward(index);
@@ -409,8 +409,8 @@ void AugmentingSearch::Recede() {
   }
 }
 
-// The ends of the path are none, although none of their ways on may be part of
-// it: each may have been settled by the other side.
+// The ends of the path are no dead ends, although none of their ways on may be
+// part of it: each may have been settled by the other side.
 bool AugmentingSearch::IsDeadEnd(NodeIndex index, size_t ways) const {
   return ways > 0 && ways <= kRecedeWaysMax && excess(index) == 0;
 }
@@ -430,7 +430,7 @@ void AugmentingSearch::RecedeBackward(NodeIndex index) {
   if (high > potential(index)) SetPotential(index, high);
 }
 
-// A node with several ways on may be wanted for one of them soon.
+// A node with several ways on may be needed for one of them soon.
 void AugmentingSearch::RecedeAll() {
   for (NodeIndex index = 0; index < std::ssize(nodes_); ++index) {
     if (network_.Out(index).size() == 1) RecedeForward(index);

@@ -1,15 +1,15 @@
-// Shortest augmenting paths in a residual network whose reduced costs are not
-// negative: the search of solver/incremental_flow.h.
+// Shortest augmenting paths in a residual network without negative reduced
+// costs: the search of solver/incremental_flow.h.
 //
 // A search is Dijkstra's algorithm by reduced cost (Tomizawa 1971; Edmonds and
 // Karp 1972; Ahuja, Magnanti, Orlin 1993, ch. 9.7).  It looks no further than
-// its path is long, and moves the potentials of what it settled such that the
-// path's reduced costs become zero and none negative.  A search that gets wide
-// goes on from both ends (Pohl 1971): balls of half the radius hold far fewer
-// nodes.
+// the length of its path.  It moves the potentials of settled nodes such that
+// reduced costs along the path become zero and none becomes negative.  A search
+// that gets wide continues from both ends (Pohl 1971): balls of half the radius
+// hold far fewer nodes.
 //
-// Excess and deficit live here, since each step of a search asks for them.  The
-// *reservoir* is a node that takes any excess and fills any deficit.
+// Excess and deficit are stored here, since each step of a search reads them.
+// The *reservoir* is a node that takes any excess and fills any deficit.
 //
 // Threads: none; confined to its owner.
 
@@ -42,16 +42,17 @@ class AugmentingSearch {
   // Potentials beyond this in size could overflow reduced costs.
   static constexpr FlowCost kPotentialMax = int64_t{1} << 60;
 
-  // From where on it pays to do something clever.  Tests set them low.
+  // Sizes from which on refinements pay.  Tests set them low.
   struct Thresholds {
-    // A search that has scanned more half arcs goes on from both ends.
+    // A search that has scanned more half arcs than this continues from both
+    // ends.
     int64_t one_sided_scans = 1000;
     // Half arcs in the first tier of a node (solver/hub_tiers.h).
     size_t near_count = 48;
   };
 
-  // Half arcs from `source`, where units are left, to `target`, where they
-  // lack; in no order.  Valid until the next search.
+  // Half arcs from `source`, which has units left, to `target`, which lacks
+  // some; in no order.  Valid until the next search.
   struct Path {
     NodeIndex source = kNoNode;
     NodeIndex target = kNoNode;
@@ -67,21 +68,20 @@ class AugmentingSearch {
   AugmentingSearch(const AugmentingSearch&) = delete;
   AugmentingSearch& operator=(const AugmentingSearch&) = delete;
 
-  // The network was built anew, of nodes without excess.
+  // The network was rebuilt; its nodes have no excess.
   void Reset();
 
-  // Moves nodes of one way on away, as searches do with the dead ends that they
-  // come across.
-  // REQUIRES: as FindPath().
+  // Moves away nodes with one way on, as searches do with the dead ends that
+  // they meet.  REQUIRES: as FindPath().
   void RecedeAll();
 
-  // What follows is one call of the owner, who wants it to end as `limits` says
-  // and owns the potentials, one a node, that are read and moved.  Nodes may
-  // have been added since the last call.
+  // Begins a call of the owner, with its limits and its potentials, one per
+  // node, which are read and moved.  Nodes may have been added since the last
+  // call.
   void Begin(const SolveLimits& limits, std::vector<FlowCost>* potentials);
 
   // Why searching ended early in this call: kCancelled, kBudgetSpent, or
-  // kCostRange where potentials got too large.  None as long as it did not.
+  // kCostRange if potentials got too large.  None if it did not.
   const std::optional<SolveOutcome>& outcome() const { return outcome_; }
   // Arc scans and relabels of this call.
   const SolveWork& work() const { return work_; }
@@ -95,27 +95,27 @@ class AugmentingSearch {
   FlowCost potential(NodeIndex node) const {
     return (*potentials_)[static_cast<size_t>(node)];
   }
-  // Take time in proportion to the node's half arcs: moves its potential; and
-  // says between which ones no reduced cost there is negative (infinite: any).
+  // These take time in proportion to the node's half arcs.  The first moves its
+  // potential; the others give the range in which no reduced cost there is
+  // negative (infinite: any).
   void SetPotential(NodeIndex node, FlowCost potential);
   FlowCost LowestPotential(NodeIndex node) const;
   FlowCost HighestPotential(NodeIndex node) const;
 
-  // Takes the nodes that may have an excess or a deficit: the other ends that a
-  // search may go on from.
+  // Takes the nodes that may have an excess or a deficit: the other ends from
+  // which a search may continue.
   void SetEnds(const std::vector<NodeIndex>& ends, NodeIndex reservoir);
 
-  // Finds a shortest path from `start` to a deficit or to the reservoir; where
+  // Finds a shortest path from `start` to a deficit or to the reservoir; if
   // `start` has a deficit, to `start` from an excess or from the reservoir.
   // Makes the reduced costs along it zero.  None if there is no such path, or
-  // there is an outcome().
-  // REQUIRES: `start` has an excess or a deficit and is not the reservoir; no
-  // reduced cost is negative.
+  // if there is an outcome().  REQUIRES: `start` has an excess or a deficit and
+  // is not the reservoir; no reduced cost is negative.
   std::optional<Path> FindPath(NodeIndex start);
 
-  // The nodes, ascending, that keep the search from a path which found none:
-  // what an excess reaches has no way out, and what does not reach a deficit
-  // has none into what does.
+  // The nodes, ascending, that block a search which found no path.  What an
+  // excess reaches has no way out; what does not reach a deficit has no way to
+  // what does.
   std::vector<NodeIndex> FindCut() const;
 
  private:
@@ -149,10 +149,11 @@ class AugmentingSearch {
     std::vector<NodeIndex> level;  // A queue: labeled at that distance.
     size_t level_begin = 0;
     std::vector<HeapEntry> heap;  // Labeled beyond.
-    // Settled, but for their tiers from one on, which lead no nearer than this.
+    // Settled nodes whose tiers from one on still wait; they lead no nearer
+    // than this.
     std::vector<HeapEntry> far_heap;
     std::vector<NodeIndex> settled;
-    // The reservoir's distance, where that is no end.
+    // The reservoir's distance, if it is no end.
     FlowCost wall = kInfinity;
     FlowCost radius = 0;  // By which potentials move.
 
@@ -206,7 +207,7 @@ class AugmentingSearch {
   const Thresholds thresholds_;
   DynamicResidualNetwork& network_;
 
-  // Of the call at hand.
+  // State of the current call.
   SolveLimits limits_;
   std::vector<FlowCost>* potentials_ = nullptr;
   std::optional<SolveOutcome> outcome_;
@@ -218,15 +219,15 @@ class AugmentingSearch {
   std::vector<Node> nodes_;
   HubTiers tiers_;
 
-  // Nothing is labeled at this distance or beyond, which saves most labels; a
-  // search that fails for it is repeated with a larger one.
+  // Nothing is labeled at this distance or beyond, which saves most labels.  A
+  // search that fails because of it is repeated with a larger one.
   FlowCost cap_ = 64;
-  // Of the search at hand, or the last one.
+  // State of the current or last search.
   uint32_t search_ = 0;
   bool is_forward_ = true;
   std::array<Side, 2> sides_;
-  // The shortest path found yet: its length, or the cap; no label from there on
-  // helps.
+  // The length of the shortest path found so far, or the cap; no label from
+  // there on helps.
   FlowCost length_ = 0;
   Join join_ = Join::kNone;
   NodeIndex joint_ = kNoNode;  // Its last labeled node, or where sides meet.

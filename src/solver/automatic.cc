@@ -1,6 +1,6 @@
-// The solver for every day: draws what is alike as one, chooses an algorithm by
-// the shape of what is left, and after changes repairs the last optimum where
-// that is less work than solving anew.
+// The default solver: merges equal parts, chooses an algorithm by the shape of
+// the result, and after changes repairs the last optimum if that is less work
+// than solving anew.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,15 +20,15 @@ namespace sluice {
 namespace {
 
 // A repair may scan this part of the arcs that the last solve from scratch
-// scanned.  Then solving anew costs at most half as much again as it would
-// have without the attempt.
+// scanned.  So solving anew costs at most half as much again as without the
+// attempt.
 constexpr int64_t kRepairPart = 2;
-// But this many in any case, so that what was quick once may be repaired.
+// But at least this many, so that what was quick once may be repaired.
 constexpr int64_t kRepairMin = 10000;
 
-// A solve from scratch scans each arc so many times at least, ...
+// A solve from scratch scans each arc at least this many times, ...
 constexpr int64_t kScratchScansPerArc = 20;
-// ... and one from a start may scan this part of that, and so many in any case.
+// ... and one from a start may scan this part of that, but at least kStartMin.
 constexpr int64_t kStartPart = 4;
 constexpr int64_t kStartMin = 1000;
 
@@ -40,7 +40,7 @@ SolveLimits Within(SolveLimits limits, int64_t work_max) {
   return limits;
 }
 
-// What is left of a budget.
+// The rest of a budget.
 SolveLimits Without(const SolveWork& spent, SolveLimits limits) {
   if (limits.work_max > 0) {
     limits.work_max = std::max<int64_t>(limits.work_max - spent.arc_scans, 1);
@@ -98,8 +98,8 @@ class Automatic : public Solver {
   }
 
  private:
-  // Solves anew what could not be repaired within `tried`, which cost
-  // something, too, unless that was all there is to spend.
+  // Solves anew what could not be repaired within `tried`.  The attempt counts
+  // against the budget, unless it was the whole budget.
   void SolveAfter(const SolveLimits& tried, const FlowProblem& problem,
                   const SolveLimits& limits, FlowSolution* solution) {
     if (solution->outcome == SolveOutcome::kBudgetSpent &&
@@ -123,7 +123,7 @@ class Automatic : public Solver {
     const std::string_view name = ChooseSolver(problem);
     FlowSolution solution = MakeSolver(name)->Solve(problem, limits);
     if (solution.outcome == SolveOutcome::kCostRange && name != kWidest) {
-      // Scaled costs need room that the simplex method does without.
+      // Scaled costs exceed ranges that suffice for the simplex method.
       const SolveWork spent = solution.work;
       solution = MakeSolver(kWidest)->Solve(problem, Without(spent, limits));
       solution.work += spent;

@@ -13,22 +13,22 @@ namespace {
 // many pivots as nodes.
 constexpr NodeIndex kSimplexNodesMax = 5000;
 
-// But where arcs are many for each node, most of a pivot is to find the arc,
-// and what cost scaling does with every arc comes to more.
+// But if there are many arcs per node, most of a pivot is spent on finding the
+// arc, and cost scaling, which works on every arc, takes longer.
 constexpr NodeIndex kDenseSimplexNodesMax = 10000;
 constexpr NodeIndex kDenseArcsPerNode = 64;
 
-// Where demand is spread over the nodes, paths are long and excess finds its
-// way only slowly: the simplex method is the faster one by two to ten.
+// If demand is spread over the nodes, paths are long and excess moves slowly:
+// the simplex method is two to ten times faster.
 constexpr NodeIndex kSpreadDemandShare = 100;  // One node in this many.
 constexpr NodeIndex kSpreadSimplexNodesMax = 100000;
 
 // Each segment of a ladder can stop a pivot, but not a discharge.
 constexpr double kSimplexSegmentsPerArcMax = 2.5;
 
-// That tells only where pivots are many.  Up to so many arcs the simplex method
-// was the faster one on all families, and on passes of rounds, which have few
-// arcs, by three to twelve.
+// That matters only if there are many pivots.  Up to this many arcs the simplex
+// method was faster on all families, and three to twelve times faster on passes
+// of rounds, which have few arcs.
 constexpr ArcIndex kLadderedSimplexArcsMax = 8000;
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// Returns the name of the solver (solver/registry.h) that is likely the faster
-// one for this problem, which must be pure, in one pass over its arcs.
+// Returns the name of the solver (solver/registry.h) that is likely to be
+// faster for this problem, which must be pure.  One pass over its arcs.
 std::string_view ChooseSolver(const FlowProblem& problem);
 
 }  // namespace sluice

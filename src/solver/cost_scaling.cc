@@ -26,8 +26,9 @@ namespace {
 // The tolerance shrinks by this factor from phase to phase.
 constexpr FlowCost kScale = 12;
 
-// One phase ends at this part of a unit of unscaled cost: small enough that the
-// flow is almost always optimal by then, which RoundPrices() finds out.
+// The phase that reaches this part of a unit of unscaled cost tries to be the
+// last: the flow is almost always optimal by then, and RoundPrices() checks
+// that.
 constexpr FlowCost kRoundingPart = 4;
 
 // RoundPrices() gives up after this many times the half arcs of the network.
@@ -37,14 +38,14 @@ constexpr int64_t kScansPerRounding = 4;
 // network have been scanned since the last time.
 constexpr int64_t kScansPerUpdate = 5;
 
-// Prices only fall.  One below this is beyond what reduced costs may hold.
+// Prices only fall.  Reduced costs could overflow below this one.
 constexpr FlowCost kPriceMin = -(int64_t{1} << 61);
 
-// The largest number of tolerances that a global update lowers a price by,
-// taken per node: a bound on the buckets it needs.
+// The maximum number of tolerances, per node, by which a global update lowers a
+// price: it bounds the number of buckets.
 constexpr int64_t kBucketsPerNode = kScale;
 
-// How many arc scans go by between two looks at the limits.
+// The number of arc scans between two checks of the limits.
 constexpr int64_t kScansPerPoll = 4096;
 
 // `value` / `divisor`, rounded down.  REQUIRES: divisor > 0.
@@ -254,8 +255,8 @@ void CostScaling::Relabel(NodeIndex node) {
     if (arc.residual > 0) best = std::max(best, price(arc.head) - arc.cost);
   }
   if (best == kNowhere) {
-    // A dead end.  Nothing bounds its price from below; fall until no half arc
-    // into it is admissible, so that nobody pushes here.
+    // A dead end.  Nothing bounds its price from below, so it falls until no
+    // half arc into it is admissible, and no node pushes here.
     best = price(node) + epsilon_;
     for (int32_t i = begin; i < end; ++i) {
       const auto& twin = network_.half_arc(network_.half_arc(i).twin);
@@ -290,7 +291,7 @@ void CostScaling::UpdatePrices() {
 }
 
 // Sets the distances of nodes to the nearest deficit until all active nodes
-// have theirs, and returns the last one; or bucket_count where some node's
+// have theirs, and returns the last one; or bucket_count if some node's
 // distance is at least that.
 int64_t CostScaling::MeasureDistances(int64_t bucket_count) {
   buckets_.clear();
@@ -371,7 +372,7 @@ std::vector<bool> CostScaling::Reachable(std::vector<NodeIndex> seeds,
 }
 
 // Ends the search if some excess cannot reach any deficit at any cost.  What
-// the first such excess does reach has only saturated half arcs out of it: that
+// the first such excess reaches has only saturated half arcs out of it: that
 // set is the witness.
 void CostScaling::FindCut() {
   std::vector<NodeIndex> deficits;

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr int kBits = 40;  // Of a price, behind the point.
-// So that a price, scaled, times a gain has room.
+constexpr int kBits = 40;  // Fractional bits of a price.
+// Leaves room for a scaled price times a gain.
 constexpr double kScaledMax = 0x1p80;
 
 Int128 RoundedUp(Int128 numerator, Int128 denominator) {

@@ -9,7 +9,7 @@ DynamicResidualNetwork::HalfArc DynamicResidualNetwork::MakeHalfArc(
     HalfArcId id, const ArcState& state) {
   const bool is_along = IsAlong(id);
   HalfArc half_arc = {.head = is_along ? state.head : state.tail, .label = id};
-  // The cost of the way that is open; of both, the way out.
+  // The cost of the open direction; if both are, outward.
   const bool is_next = is_along ? state.can_rise : !state.can_fall;
   const FlowCost cost = is_next ? state.next_cost : state.last_cost;
   half_arc.cost = is_along ? cost : -cost;
@@ -17,7 +17,7 @@ DynamicResidualNetwork::HalfArc DynamicResidualNetwork::MakeHalfArc(
   return half_arc;
 }
 
-// From the zones' sizes in their `end` to where each zone begins.
+// Converts the zones' sizes in their `end` to where each zone begins.
 void DynamicResidualNetwork::LayOut() {
   uint32_t position = 0;
   for (List& list : lists_) {
@@ -32,7 +32,8 @@ void DynamicResidualNetwork::LayOut() {
     list.limit = position;
   }
   used_ = position;
-  // Room for lists that move, so that the first one does not move the pool.
+  // Room for lists that move, so that the first one does not reallocate the
+  // pool.
   half_arcs_.resize(used_ + used_ / 16);
 }
 
@@ -165,7 +166,7 @@ void DynamicResidualNetwork::Relocate(List* list, uint32_t to, uint32_t room) {
   list->limit = to + room;
 }
 
-// Moves all lists to a new pool, side by side in the order of the nodes.
+// Moves all lists to a new pool, contiguously in node order.
 void DynamicResidualNetwork::Pack() {
   const std::vector<HalfArc> old = std::move(half_arcs_);
   const std::vector<List> old_lists = lists_;

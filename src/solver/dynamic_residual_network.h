@@ -1,19 +1,19 @@
-// Which way flow may still move, over the arcs of a problem that changes.
+// The directions in which flow may still move, in a problem that changes.
 //
 // Each arc that can carry anything is listed at both of its ends, as two half
-// arcs.  A node's half arcs lie side by side, in zones: first those over which
+// arcs.  A node's half arcs are contiguous, in zones: first those over which
 // flow may only leave the node, then those open both ways, then those over
-// which it may only arrive, last the closed ones.  So a search reads nothing
-// but half arcs that it can use, forward or backward, and reading one touches
-// no other memory than the node at the other end.
+// which it may only arrive, last the closed ones.  So a search reads only half
+// arcs that it can use, forward or backward, and reading one touches no other
+// memory than the node at the other end.
 //
-// Those open one way only lie in tiers: solver/hub_tiers.h says what for.
+// Half arcs open one way only are kept in tiers; solver/hub_tiers.h says why.
 //
-// Lists have some room to grow, move to the end of the pool when they need
-// more, and the pool is packed anew when it is full: adding an arc takes
-// amortized constant time but for the length of the list that moves.
+// Lists have some room to grow.  They move to the end of the pool when they
+// need more, and the pool is packed when it is full.  So adding an arc takes
+// amortized constant time, plus the length of a list that moves.
 //
-// Flows and bounds are the owner's business; this class is told what is open.
+// The owner keeps flows and bounds; it tells this class what is open.
 // Threads: none; confined to its owner.
 
 #ifndef SLUICE_SOLVER_DYNAMIC_RESIDUAL_NETWORK_H_
@@ -37,8 +37,8 @@ class DynamicResidualNetwork {
   using HalfArcId = uint32_t;
 
   struct HalfArc {
-    // Of one more unit from the node to `head`; where flow may only come the
-    // other way, what taking back one unit of that would cost.
+    // Cost of one more unit from the node to `head`; if flow may only come the
+    // other way, the cost of taking back one unit of that.
     FlowCost cost = 0;
     NodeIndex head = 0;
     uint32_t label = 0;  // The id, and kConvex.
@@ -54,18 +54,18 @@ class DynamicResidualNetwork {
     NodeIndex head = 0;
     bool can_rise = false;
     bool can_fall = false;
-    FlowCost next_cost = 0;  // Of one unit more; where can_rise.
-    FlowCost last_cost = 0;  // Of the last unit; where can_fall.
+    FlowCost next_cost = 0;  // Of one more unit, if can_rise.
+    FlowCost last_cost = 0;  // Of the last unit, if can_fall.
     bool is_convex = false;
   };
 
   static ArcIndex ArcOf(HalfArcId id) { return static_cast<ArcIndex>(id >> 1); }
   static HalfArcId Twin(HalfArcId id) { return id ^ 1; }
-  // Whether a unit over the half arc raises the arc's flow.
+  // True if a unit over the half arc raises the arc's flow.
   static bool IsAlong(HalfArcId id) { return (id & 1) == 0; }
 
-  // Forgets everything; each arc for which `state(arc)` returns a state (a
-  // std::optional<ArcState>) is listed.  Calls `state` twice an arc.
+  // Forgets everything, and lists each arc for which `state(arc)` returns a
+  // state (a std::optional<ArcState>).  Calls `state` twice per arc.
   template <class StateOf>
   void Build(NodeIndex node_count, ArcIndex arc_count, const StateOf& state);
 
@@ -111,8 +111,8 @@ class DynamicResidualNetwork {
   std::span<const HalfArc> Tier(NodeIndex node, int tier) const {
     return Tiers<is_out>(node, tier, tier);
   }
-  // Those open both ways.  A unit over the twin of a half arc costs -cost(half
-  // arc), but here CostOfTwin().
+  // Those open both ways.  A unit over the twin of a half arc usually costs
+  // -cost(half arc), but here CostOfTwin().
   std::span<const HalfArc> Both(NodeIndex node) const {
     return Zones(node, kBoth, kBoth);
   }
@@ -133,8 +133,8 @@ class DynamicResidualNetwork {
   // Puts the half arcs of tiers up to `tier` into tier 0.
   template <bool is_out>
   void MergeTiers(NodeIndex node, int tier);
-  // Adds to `tier` those of the tiers below for which `is_far(half arc)`, and
-  // puts the others into tier 0.
+  // Adds to `tier` those of lower tiers for which `is_far(half arc)`, and puts
+  // the others into tier 0.
   template <bool is_out, class IsFar>
   void SplitTiers(NodeIndex node, int tier, const IsFar& is_far);
 

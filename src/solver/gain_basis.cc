@@ -8,9 +8,9 @@
 namespace sluice {
 namespace {
 
-// A sum this much smaller than its terms is zero but for rounding: terms are
-// products along paths, each factor wrong by 1e-16.  It also is what the gain
-// of a cycle must differ from 1 by.
+// A sum this much smaller than its terms counts as zero: terms are products
+// along paths, each factor wrong by 1e-16.  It is also the minimum difference
+// of a cycle's gain from 1.
 constexpr double kCancelled = 1e-10;
 
 double Sum(double a, double b) {
@@ -34,8 +34,8 @@ NodeIndex GainBasis::Predecessor(NodeIndex node) const {
   return arc.tail == node ? arc.head : arc.tail;
 }
 
-// How much arrives at the predecessor for each unit taken away from `node` over
-// its basic arc.
+// How much arrives at the predecessor for each unit taken from `node` over its
+// basic arc.
 double GainBasis::Factor(NodeIndex node) const {
   const BasisArc& arc = at(node).arc;
   return arc.tail == node ? arc.gain : 1 / arc.gain;
@@ -83,7 +83,7 @@ void GainBasis::ForgetSteps() {
   }
 }
 
-// Takes the amounts at the steps away along the path and returns what arrives
+// Carries the amounts at the steps along the path and returns what arrives
 // behind its end.
 double GainBasis::Pass(size_t begin, size_t end) {
   double carried = 0;
@@ -95,8 +95,9 @@ double GainBasis::Pass(size_t begin, size_t end) {
   return carried;
 }
 
-// Takes each amount on a cycle around it again and again, which is a geometric
-// series.  One at a time, as their sum may be large where the parts are small.
+// Sends each amount on a cycle around it again and again, which is a geometric
+// series.  One at a time, since their sum may be large even if the parts are
+// small.
 void GainBasis::Circulate(size_t begin, size_t end) {
   const double gain =
       GainOfCycle(std::span(steps_).subspan(begin, end - begin));
@@ -142,7 +143,7 @@ int64_t GainBasis::Exchange(size_t leaving, const BasisArc& entering) {
     std::swap(at(node).arc, handed_on);
     Attach(node);
   }
-  // What hangs on the entering arc has new potentials, and nothing else.
+  // Only what hangs on the entering arc has new potentials.
   return ComputeFrom(steps_[begin].node);
 }
 
@@ -170,8 +171,8 @@ void GainBasis::Detach(NodeIndex node) {
   }
 }
 
-// Sets the potentials of the cycle that steps_ are.  Errors grow by the gain in
-// one direction around it and shrink in the other, which is the one to take.
+// Sets the potentials of the cycle in steps_.  Errors grow by the gain in one
+// direction around it and shrink in the other, so it goes in the latter.
 void GainBasis::ComputeCycle() {
   const double gain = GainOfCycle(steps_);
   double offset = 0;  // Once around, a potential p becomes gain * p + offset.
@@ -191,8 +192,8 @@ void GainBasis::ComputeCycle() {
   }
 }
 
-// Sets the potentials of all whose path of predecessors leads through `top`,
-// and returns how many those are.
+// Sets the potentials of all nodes whose path of predecessors leads through
+// `top`, and returns their number.
 int64_t GainBasis::ComputeFrom(NodeIndex top) {
   steps_.clear();
   if (Walk(top) == 0) {
@@ -210,7 +211,7 @@ int64_t GainBasis::ComputeFrom(NodeIndex top) {
     ++count;
     for (NodeIndex child = at(parent).first_child; child != kNone;
          child = at(child).next_sibling) {
-      if (child == top) continue;  // Once around the cycle.
+      if (child == top) continue;  // It closes the cycle.
       if (!is_step(child)) {
         at(child).potential = PotentialFrom(child, potential(parent));
       }
@@ -271,7 +272,7 @@ std::vector<double> GainBasis::Flows(std::vector<double> amounts) {
   return amounts;
 }
 
-// Adds to the amounts on the cycle that steps_ are what arrives around it.
+// Adds to the amounts on the cycle in steps_ what arrives around it.
 void GainBasis::AddCirculation(std::vector<double>* amounts) const {
   const double gain = GainOfCycle(steps_);
   const auto amount = [this, amounts](size_t step) -> double& {

@@ -10,7 +10,7 @@
 //
 // Solving with the basis or its transpose takes steps along paths only.
 // Potentials are computed from their paths and never updated by differences, so
-// no error of theirs grows from pivot to pivot.
+// their errors do not grow from pivot to pivot.
 //
 // Threads: none; confined to its owner.
 // Source: Ahuja, Magnanti, Orlin: Network Flows, 1993, sections 15.4 to 15.6.
@@ -38,15 +38,15 @@ struct BasisArc {
 
 class GainBasis {
  public:
-  // A node's basic arc, and how much its flow must rise (negative: fall) to do
-  // what a unit of flow on another arc does.
+  // A node's basic arc, and by how much its flow must rise (negative: fall) to
+  // have the effect of a unit of flow on another arc.
   struct Step {
     NodeIndex node = 0;
     double rate = 0;
   };
 
-  // Begins with a self-loop at each node, in their order.
-  // REQUIRES: no gain of those is 1.
+  // Begins with a self-loop at each node, in node order.  REQUIRES: none of
+  // these has a gain of 1.
   explicit GainBasis(std::span<const BasisArc> loops);
 
   int32_t node_count() const { return static_cast<int32_t>(nodes_.size()); }
@@ -56,14 +56,14 @@ class GainBasis {
   double potential(NodeIndex node) const { return at(node).potential; }
 
   // Writes the column of `arc` as a sum of basic columns.  A rate of zero marks
-  // one that has no part in it, be it exactly or but for rounding.  Valid until
-  // the next call.
+  // a column without a part in it, exactly or up to rounding.  Valid until the
+  // next call.
   std::span<const Step> Represent(const BasisArc& arc);
 
-  // Takes `entering` into the basis in place of the arc of the step with index
-  // `leaving` of the last Represent(entering), and mends the potentials.
-  // Returns how many nodes that took.
-  // REQUIRES: the rate of that step is not zero.
+  // Puts `entering` into the basis in place of the arc of the step with index
+  // `leaving` of the last Represent(entering), and updates the potentials.
+  // Returns how many nodes that took.  REQUIRES: the rate of that step is not
+  // zero.
   int64_t Exchange(size_t leaving, const BasisArc& entering);
 
   // Sets the cost of the node's basic arc.  The potentials stay as they are
@@ -80,8 +80,8 @@ class GainBasis {
   struct Node {
     BasisArc arc;
     double potential = 0;
-    // Nodes whose predecessor this is, but for a self-loop; and the list that
-    // this is in.
+    // Nodes whose predecessor this is, except a self-loop; and the list that
+    // this node is in.
     NodeIndex first_child = kNone;
     NodeIndex next_sibling = kNone;
     NodeIndex previous_sibling = kNone;
@@ -116,10 +116,10 @@ class GainBasis {
 
   std::vector<Node> nodes_;
   // After Represent(): the path of predecessors from the tail, until it closes
-  // its cycle, and behind it that from the head, until it meets itself or the
-  // first.  Other calls walk here too.
+  // its cycle, followed by that from the head, until it meets itself or the
+  // first path.  Other calls use it, too.
   std::vector<Step> steps_;
-  size_t second_path_ = 0;        // Where in steps_ that from the head begins.
+  size_t second_path_ = 0;        // Index in steps_ of the path from the head.
   std::vector<double> amounts_;   // By step.
   std::vector<int32_t> step_of_;  // By node, or kNone.
   std::vector<NodeIndex> stack_;

@@ -1,12 +1,12 @@
 // The generalized network simplex method with bounded, convex arcs.  The public
-// header has the contract, gain_basis.h the linear algebra.
+// header states the contract; gain_basis.h has the linear algebra.
 //
 // A convex arc is one column: outside the basis it rests on any of its
 // breakpoints and may leave it in either direction, at the marginal cost of the
 // segment there; in the basis it moves within one segment.
 //
-// Each node begins with an artificial self-loop in the basis, of gain 0 (it
-// swallows what is too much) or 2 (it brings what is missing).
+// Each node begins with an artificial self-loop in the basis, with a gain of 0
+// (it swallows a surplus) or 2 (it supplies a deficit).
 
 #include <algorithm>
 #include <cmath>
@@ -34,33 +34,34 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // rounding has room.
 constexpr double kPricingTolerance = kGeneralizedTolerance / 4;
 
-// Room to a bound below this part of the flow's size is rounding.
+// Room up to a bound below this part of the flow's size counts as rounding.
 constexpr double kSnap = 1e-12;
 
-// What artificial flow costs at first, in largest costs.  Large enough to be
-// shunned, too small to blur the other costs.
+// The initial cost of artificial flow, in largest costs.  High enough to be
+// avoided, low enough not to blur the other costs.
 constexpr double kPenaltyFactor = 16;
 
-// Pricing looks at this many arcs at least before it takes the best of them.
+// The minimum number of arcs that pricing looks at before it takes the best of
+// them.
 constexpr ArcIndex kPricingBlockMin = 32;
 
-// After this many pivots in a row without progress, and this many more a node,
-// Bland's rule takes over, which cannot cycle.  After a hundred times as many
-// it is rounding that goes in circles.
+// After this many pivots in a row without progress, plus this many per node,
+// Bland's rule takes over, which cannot cycle.  After a hundred times as many,
+// rounding must be the cause.
 constexpr int64_t kStallsMin = 1000;
 constexpr int64_t kStallsPerNode = 4;
 constexpr int64_t kBlandStallsFactor = 100;
 
-// After this many pivots the flows of basic arcs are computed afresh.
+// After this many pivots the flows of basic arcs are recomputed.
 constexpr int64_t kPivotsPerRefresh = 5000;
 
-// How many arc scans go by between two looks at the limits.
+// The number of arc scans between two checks of the limits.
 constexpr int64_t kScansPerPoll = 4096;
 
-// So that columns and segments are numbered in 32 bits.
+// The limit that lets 32 bits number columns and segments.
 constexpr int64_t kSizeMax = int64_t{1} << 30;
 
-// What the solver can take.
+// Checks the limits of the solver.
 absl::Status ValidateForDoubles(const FlowProblem& problem) {
   RETURN_IF_ERROR(ValidateProblem(problem));
   if (!problem.all_or_none().empty()) {
@@ -91,7 +92,7 @@ absl::Status ValidateForDoubles(const FlowProblem& problem) {
                                       total, ", beyond ", kGeneralizedFlowMax));
 }
 
-// What `flow` costs.  `rest` falls to zero segment by segment.
+// The cost of `flow`.
 double CostOf(std::span<const CostSegment> segments, double flow) {
   double cost = 0;
   double rest = flow;
@@ -113,12 +114,12 @@ class GeneralizedSimplex {
 
  private:
   enum class Phase {
-    kPenalty,      // Artificial flow is dear.
-    kFeasibility,  // Artificial flow costs 1, all else nothing.
+    kPenalty,      // Artificial flow is expensive.
+    kFeasibility,  // Artificial flow costs 1, all other nothing.
     kCost,         // Artificial arcs are closed.
   };
-  // What pricing looks at: the marginal costs of more and of less flow,
-  // infinite where there is no room or the arc is basic.
+  // What pricing reads: the marginal costs of more and of less flow, infinite
+  // if there is no room or the arc is basic.
   struct Column {
     NodeIndex tail = 0;
     NodeIndex head = 0;
@@ -126,8 +127,8 @@ class GeneralizedSimplex {
     double up = kInfinity;
     double down = -kInfinity;
   };
-  // Ends where the next one begins.  The last one of an arc costs an infinity
-  // and marks the capacity.
+  // A segment ends where the next one begins.  The last one of an arc costs an
+  // infinity and marks the capacity.
   struct Segment {
     double begin = 0;
     double cost = 0;
@@ -180,7 +181,7 @@ class GeneralizedSimplex {
   Phase phase_ = Phase::kPenalty;
   double cost_max_ = 1;   // Of any segment, in size; at least 1.
   double tolerance_ = 0;  // On reduced costs, in this phase.
-  // By arc, the artificial ones of the nodes behind those of the problem.
+  // By arc; the artificial ones of the nodes follow those of the problem.
   std::vector<Column> columns_;
   std::vector<Position> positions_;
   std::vector<int32_t> first_segments_;
@@ -253,8 +254,8 @@ void GeneralizedSimplex::AddArtificials() {
 }
 
 // Penalty first: it nearly always ends at an optimum without artificial flow,
-// in far fewer pivots than the two classical phases, which come after it where
-// it does not.
+// in far fewer pivots than the two classical phases.  These follow if it does
+// not.
 GeneralizedSolution GeneralizedSimplex::Run() {
   Minimize(Phase::kPenalty);
   if (!is_stopped_ && !AcceptFlows()) {
@@ -389,8 +390,8 @@ void GeneralizedSimplex::Pivot(const Entering& entering) {
   }
 }
 
-// The step whose arc comes to an end of its segment first, and within
-// `*length`, which is then how far the entering arc gets.
+// The step whose arc reaches an end of its segment first, within `*length`,
+// which is then set to how far the entering arc gets.
 std::optional<size_t> GeneralizedSimplex::FindLeaving(
     std::span<const GainBasis::Step> steps, int direction,
     double* length) const {
@@ -427,7 +428,7 @@ double GeneralizedSimplex::Room(ArcIndex basic_arc, double change) const {
   return room <= kSnap * (1 + std::abs(at.flow)) ? 0 : room;
 }
 
-// By node, the supply and what arrives less what leaves; `flows` by arc.
+// By node: supply plus inflow less outflow; `flows` by arc.
 std::vector<double> GeneralizedSimplex::Imbalances(
     const std::vector<double>& flows) const {
   std::vector<double> imbalances;
@@ -456,7 +457,7 @@ void GeneralizedSimplex::Refresh() {
   solution_.work.arc_scans += problem_.arc_count();
 }
 
-// Whether the potentials are the proof that the header speaks of, beyond doubts
+// True if the potentials are the proof that the header describes, beyond doubts
 // of rounding.
 bool GeneralizedSimplex::IsProvenInfeasible() const {
   double margin = 0;
@@ -478,9 +479,9 @@ bool GeneralizedSimplex::IsProvenInfeasible() const {
   return margin > kGeneralizedTolerance * size;
 }
 
-// The flows by arc, or none if they would break a promise of the header: some
+// The flows by arc, or none if they would break a guarantee of the header: some
 // artificial flow is left, or rounding has grown too much.  Comparisons are
-// such that one that is not a number breaks it too.
+// written so that a NaN fails them, too.
 std::optional<std::vector<double>> GeneralizedSimplex::PromisedFlows() const {
   std::vector<double> flows;
   std::vector<double> largest;  // Amount at each node.
@@ -519,7 +520,7 @@ std::optional<std::vector<double>> GeneralizedSimplex::PromisedFlows() const {
   return flows;
 }
 
-// Ends the search with the flows as they are, if they keep the promise.
+// Ends the search with the current flows, if they meet the guarantees.
 bool GeneralizedSimplex::AcceptFlows() {
   std::optional<std::vector<double>> flows = PromisedFlows();
   if (!flows.has_value()) return false;

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int32_t kNone = -1;
 
-// A second problem is worth drawing where it lacks this part of the arcs.
+// A second problem is worth drawing if it saves this part of the arcs.
 constexpr int64_t kSavedPart = 8;
 
-// Instead of a hash.
+// Stands in for a hash.
 constexpr uint64_t kUngroupable = 0;
 
 template <class T>
@@ -30,13 +30,14 @@ const T& At(const std::vector<T>& values, int32_t index) {
 
 bool IsOpen(const FlowProblem::Arc& arc) { return arc.capacity() > 0; }
 
-// Whether the arc may be drawn together with its parallels.
+// True if the arc may be merged with its parallels.
 bool IsMergeable(const FlowProblem::Arc& arc) {
   return IsOpen(arc) && arc.is_plain() && arc.lower == 0 &&
          arc.tail != arc.head;
 }
 
-// Where a source's arcs lead, at what cost: sources of equal offers are alike.
+// Where a source's arcs lead, and at what cost: sources with equal offers are
+// equal.
 struct Offers {
   const FlowProblem* problem;
   std::span<const ArcIndex> arcs;  // By head and cost.
@@ -117,8 +118,8 @@ std::vector<uint64_t> GroupedProblem::HashOffers() const {
       hash = kUngroupable;
       continue;
     }
-    // In any order.  Where the sum should be 0 the node stays alone, once in
-    // 2^64 times.
+    // Order does not matter.  If the sum happens to be 0, once in 2^64 times,
+    // the node stays alone.
     hash += absl::HashOf(arc.head, arc.whole.cost);
   }
   return hashes;
@@ -177,7 +178,7 @@ int64_t GroupedProblem::GroupArcs() {
   is_follower_.assign(static_cast<size_t>(problem_.arc_count()), false);
   int64_t saved = 0;
   const std::vector<bool> has_parallels = FindParallels();
-  // By head, the arcs there from the tail at hand.
+  // By head: the arcs there from the current tail.
   std::vector<ArcIndex> last_to(static_cast<size_t>(problem_.node_count()),
                                 kNone);
   std::vector<ArcIndex> parallels;
@@ -234,8 +235,8 @@ void GroupedProblem::Draw() {
     const NodeIndex tail = At(node_, arc.tail);
     const NodeIndex head = At(node_, arc.head);
     if (IsGrouped(arc.tail)) {
-      // Room for one more than there is: so the arc is never full, and no
-      // member's arc has a negative reduced cost.
+      // Room for one more unit than there is, so that the arc is never full,
+      // and no member's arc has a negative reduced cost.
       At(arc_, i) = grouped_.AddArc(tail, head, grouped_.supply(tail) + 1,
                                     arc.whole.cost);
       continue;
@@ -285,7 +286,7 @@ void GroupedProblem::ExpandFlows(FlowSolution* solution) const {
   }
   for (NodeIndex first = 0; first < problem_.node_count(); ++first) {
     if (At(first_member_, first) != first || !IsGrouped(first)) continue;
-    // The members take what flows over the group's arcs, one after the other.
+    // The members take the flow on the group's arcs, one after the other.
     const std::span<const ArcIndex> of_group = ArcsFrom(first);
     size_t offer = 0;
     FlowUnits left =
@@ -316,7 +317,7 @@ std::vector<NodeIndex> GroupedProblem::ExpandCut(
   std::vector<NodeIndex> expanded;
   for (NodeIndex node = 0; node < problem_.node_count(); ++node) {
     if (!contains(node)) continue;
-    // A group with an arc out of the cut can get rid of all its supply: it
+    // A group with an arc out of the cut can dispose of all its supply: it
     // proves nothing, and its members' arcs may hold more than the group's.
     if (IsGrouped(node) &&
         !std::ranges::all_of(ArcsFrom(node), [&](ArcIndex i) {

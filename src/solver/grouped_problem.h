@@ -1,13 +1,13 @@
-// A problem with what is alike in it drawn as one, for a caller that hands in a
-// node a task and an arc a step.
+// A problem in which equal parts are merged, for a caller that provides a node
+// per task and an arc per step.
 //
 // * Parallel plain arcs become one convex arc.
 // * Sources that nothing can tell apart (no arc leads there, and the arcs from
 //   there lead to the same nodes at the same costs, with room for all of their
 //   supply) become one source.
 //
-// The optimum is the same, and a flow and potentials of one are easily made
-// into those of the other.  Classes as nodes are worth more than any other
+// The optimum is the same, and flows and potentials of one are easily converted
+// to those of the other.  Classes as nodes are worth more than any other
 // improvement of a solver (docs/performance.md).
 //
 // Threads: values.  Determinism: groups are numbered by their first members.
@@ -29,23 +29,23 @@ class GroupedProblem {
   // does not change.
   explicit GroupedProblem(const FlowProblem& problem);
 
-  // Whether grouping saves enough to be worth a second problem.  Where not,
-  // there is nothing else to ask for.
+  // True if grouping saves enough to be worth a second problem.  If false, call
+  // nothing else.
   bool is_worthwhile() const { return is_worthwhile_; }
 
   // The smaller problem.
   const FlowProblem& problem() const { return grouped_; }
 
-  // The solution of the whole problem that `solution`, one of problem(),
-  // stands for, whatever its outcome.
+  // The solution of the whole problem that corresponds to `solution`, one of
+  // problem(), whatever its outcome.
   FlowSolution Expand(FlowSolution solution) const;
 
  private:
   void ListArcs();
-  // By node, what its arcs offer, in short: sources that are alike have the
-  // same.  0 for what is no source, or has an arc that could be full.
+  // By node: a hash of what its arcs offer, equal for equal sources. 0 for a
+  // node that is no source, or that has an arc that could be full.
   std::vector<uint64_t> HashOffers() const;
-  // By node, whether two of the arcs from there lead to the same one.
+  // By node: true if two of its arcs lead to the same node.
   std::vector<bool> FindParallels() const;
   // Both return how many arcs that saves.
   int64_t GroupSources();
@@ -56,7 +56,7 @@ class GroupedProblem {
 
   std::span<ArcIndex> ArcsFrom(NodeIndex node);
   std::span<const ArcIndex> ArcsFrom(NodeIndex node) const;
-  // Whether the node is one of several.
+  // True if the node is one of several.
   bool IsGrouped(NodeIndex node) const {
     const auto index = static_cast<size_t>(node);
     return first_member_[index] != node || next_member_[index] >= 0;
@@ -68,19 +68,19 @@ class GroupedProblem {
 
   // The open arcs by tail; of a source that may be grouped, by head and cost.
   std::vector<ArcIndex> arcs_;
-  std::vector<NodeIndex> heads_;  // Where they lead, in any order of a tail's.
+  std::vector<NodeIndex> heads_;    // Their heads, in any order per tail.
   std::vector<int32_t> first_arc_;  // By node, and one more: into both.
   std::vector<bool> has_arrivals_;  // By node: an open arc leads there.
 
-  // By node: the first of its group, and the next, or none (-1).
+  // By node: the first of its group, and the next one, or -1.
   std::vector<NodeIndex> first_member_;
   std::vector<NodeIndex> next_member_;
-  // By arc: the next dearer one of its parallels, or none, and whether it
-  // comes behind another.
+  // By arc: the next more expensive one of its parallels, or none; and whether
+  // it follows another.
   std::vector<ArcIndex> next_parallel_;
   std::vector<bool> is_follower_;
 
-  // By node and by arc: what stands for it in grouped_, if it has its own.
+  // By node and by arc: its counterpart in grouped_, if it has its own.
   std::vector<NodeIndex> node_;
   std::vector<ArcIndex> arc_;
 };

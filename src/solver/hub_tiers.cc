@@ -12,7 +12,7 @@ constexpr FlowCost kInfinity = std::numeric_limits<FlowCost>::max();
 // the reads did.
 constexpr int32_t kReadsPerDivide = 4;
 
-// How much shorter than they are half arcs are filed.
+// Half arcs are filed as shorter by this much.
 constexpr FlowCost kMargin = 3;
 
 }  // namespace
@@ -62,9 +62,9 @@ size_t HubTiers::CountRead(NodeIndex node, int tier) {
 template size_t HubTiers::CountRead<true>(NodeIndex, int);
 template size_t HubTiers::CountRead<false>(NodeIndex, int);
 
-// Deals the half arcs of the tiers up to `tier`, all read, anew: to these, to
-// empty ones that follow and to the one behind.  None comes from there, or a
-// search that read the tiers before would miss it.
+// Redistributes the half arcs of the tiers up to `tier`, all of which were
+// read: to these, to empty ones that follow and to the next one.  None comes
+// from there; a search that read the tiers before would miss it.
 template <bool is_forward>
 void HubTiers::Divide(NodeIndex node, int tier) {
   Order& order = OrderAt<is_forward>(place(node));
@@ -101,7 +101,7 @@ void HubTiers::Divide(NodeIndex node, int tier) {
 size_t HubTiers::MovePotential(NodeIndex node) {
   const FlowCost potential = (*potentials_)[static_cast<size_t>(node)];
   auto& [high, low] = place(node).filed;
-  // What leads to a node that rises, or away from one that sinks, gets shorter.
+  // Half arcs to a node that rises, or from one that sinks, get shorter.
   const bool is_above = potential > high;
   const bool is_below = potential < low;
   if (is_above || high - potential > 2 * kMargin) high = potential + kMargin;
@@ -111,14 +111,13 @@ size_t HubTiers::MovePotential(NodeIndex node) {
   return 0;
 }
 
-// Puts those half arcs to (from) `node` where they belong that are in tiers too
-// far.
+// Refiles those half arcs to (from) `node` that are in too high a tier.
 template <bool is_forward>
 size_t HubTiers::Refile(NodeIndex node) {
   bool& is_watched = place(node).is_watched[is_forward ? 0 : 1];
   if (!is_watched) return 0;
   is_watched = false;
-  // The twins of what the hubs have in their lists.
+  // The twins of the half arcs in the hubs' lists.
   const auto twins = network_.Tiers<!is_forward>(node, 0, kTierCount - 1);
   const FlowCost filed = place(node).filed[is_forward ? 0 : 1];
   for (const HalfArc& twin : twins) {

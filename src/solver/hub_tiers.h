@@ -1,16 +1,16 @@
-// Which half arcs of a node that has many a shortest path may need next.
+// Which of the many half arcs of a node a shortest path may need next.
 //
 // A *hub* (a class that may use a thousand machines) has far more half arcs
 // than any search follows.  Those open one way only are kept in tiers of
-// growing size and growing reduced cost (DynamicResidualNetwork): a search
-// reads the first and comes back for more where it gets that far.  It is
+// growing size and growing reduced cost (DynamicResidualNetwork).  A search
+// reads the first tier, and comes back for more if it gets that far.  This is
 // sorting on demand (Paredes and Navarro, Optimal incremental sorting, 2006):
 // what is never read is hardly ever looked at.
 //
-// The order holds while potentials move.  A half arc that gets shorter is put
-// where it belongs at once, and filed as if it were a little shorter still,
-// since most potentials go back and forth by a unit or two; one that gets
-// longer stays where it is until its tier is divided next.
+// The order is maintained while potentials move.  A half arc that gets shorter
+// is refiled at once, as if it were slightly shorter still, since most
+// potentials go back and forth by a unit or two.  One that gets longer stays
+// where it is until its tier is next divided.
 //
 // Threads: none; confined to its owner.
 
@@ -33,12 +33,12 @@ class HubTiers {
  public:
   static constexpr int kTierCount = DynamicResidualNetwork::kTierCount;
 
-  // Tier 0 is to hold about `near_count` half arcs, and each other one three
-  // times as many as those before it.  `network` must outlive this.
+  // Tier 0 should hold about `near_count` half arcs, and each other tier three
+  // times as many as all before it.  `network` must outlive this.
   HubTiers(size_t near_count, DynamicResidualNetwork* network)
       : near_count_(near_count), network_(*network) {}
 
-  // The network was built anew.
+  // The network was rebuilt.
   void Reset();
   // Takes the potentials by which half arcs are ordered; nodes may have been
   // added.
@@ -49,8 +49,9 @@ class HubTiers {
   template <bool is_forward>
   FlowCost LeastReducedCost(NodeIndex node, int tier) const;
 
-  // To be told that a search read a tier, after those before it, and that the
-  // potential of a node moved.  Both return how many half arcs they looked at.
+  // Call these when a search has read a tier, after those before it, and when
+  // the potential of a node has moved.  Both return how many half arcs they
+  // looked at.
   template <bool is_forward>
   size_t CountRead(NodeIndex node, int tier);
   size_t MovePotential(NodeIndex node);
@@ -62,10 +63,10 @@ class HubTiers {
 
   struct Place {
     int32_t hub = kNoHub;  // Into hubs_.
-    // By direction: whether a tier beyond the first may hold a half arc that
+    // By direction: true if a tier beyond the first may hold a half arc that
     // leads here (from here).
     std::array<bool, 2> is_watched = {};
-    // By direction: the potential that such half arcs are filed by, no lower
+    // By direction: the potential by which such half arcs are filed, no lower
     // (no higher) than the node's.
     std::array<FlowCost, 2> filed = {};
   };
@@ -76,7 +77,7 @@ class HubTiers {
     std::array<int32_t, kTierCount> reads = {};  // Since it was divided.
   };
 
-  // At most the reduced cost of a half arc, but for the potential of its hub.
+  // At most the reduced cost of a half arc, without the potential of its hub.
   template <bool is_forward>
   FlowCost Key(const HalfArc& half_arc) const {
     const FlowCost key =
@@ -92,7 +93,7 @@ class HubTiers {
   Order& OrderAt(const Place& place) {
     return hubs_[static_cast<size_t>(place.hub)][is_forward ? 0 : 1];
   }
-  // How many half arcs the tiers up to `tier` are to hold.
+  // How many half arcs the tiers up to `tier` should hold.
   size_t EndRank(int tier) const { return near_count_ << (2 * tier); }
   template <bool is_forward>
   void Divide(NodeIndex node, int tier);

@@ -10,13 +10,14 @@
 namespace sluice {
 namespace {
 
-// A node with more half arcs does not change its potential to suit one of them.
+// A node with more half arcs than this does not change its potential to suit
+// one of them.
 constexpr int32_t kFitDegreeMax = 16;
 
-// A start's potentials may be no larger: searches move them farther.
+// The maximum of a start's potentials: searches move them farther.
 constexpr FlowCost kStartPotentialMax = AugmentingSearch::kPotentialMax / 2;
 
-// Whether flow over the arc moves anything.
+// True if flow over the arc moves anything.
 bool IsMoving(const FlowProblem::Arc& arc) {
   return arc.tail != arc.head && arc.capacity() > 0;
 }
@@ -119,7 +120,7 @@ void IncrementalFlow::Begin(const FlowProblem& problem,
   outcome_ = search_.outcome();
 }
 
-// Moves the flow to what is best at the potentials.  Where both are zero and no
+// Sets the flow to what is best at the potentials.  If these are zero and no
 // cost is negative, that is no flow.
 void IncrementalFlow::Start() {
   unbalanced_.clear();
@@ -194,8 +195,8 @@ DynamicResidualNetwork::ArcState IncrementalFlow::StateOf(
   return state;
 }
 
-// What `flow` units cost over an arc whose costs follow from no half arc, which
-// is remembered; and 128 bits of it for all others.
+// The cost of `flow` units over an arc whose cost follows from no half arc.  It
+// is remembered; all other arcs get it in 128 bits.
 Int128 IncrementalFlow::NewCost(ArcIndex arc, FlowUnits flow) {
   const FlowProblem::Arc& of = problem_->arc(arc);
   if (of.is_plain() && IsMoving(of)) return Int128{flow} * of.whole.cost;
@@ -232,7 +233,7 @@ void IncrementalFlow::ChooseReservoir(NodeIndex candidate) {
   }
 }
 
-// Whether all changes are surely sound by flow/validate.h.
+// True if all changes are surely valid by flow/validate.h.
 bool IncrementalFlow::IsWithinLimits(std::span<const FlowChange> log) {
   if (!problem_->gains().empty() || !problem_->all_or_none().empty() ||
       problem_->arc_count() > kArcCountMax) {
@@ -264,7 +265,7 @@ bool IncrementalFlow::IsArcWithinLimits(ArcIndex index) {
   return AddToTotal(arc.capacity());
 }
 
-// False once the sum of supplies and capacities may be beyond its limit.
+// Returns false once the sum of supplies and capacities may exceed its limit.
 bool IncrementalFlow::AddToTotal(FlowUnits amount) {
   // Written so that neither the negation nor the sum can overflow.
   if (amount < -kFlowTotalMax || amount > kFlowTotalMax) return false;
@@ -313,7 +314,7 @@ void IncrementalFlow::ApplyToArcs(std::span<const FlowChange> log) {
   }
 }
 
-// Lists a changed arc as it is now, its flow as it was if that may be.
+// Lists a changed arc as it is now, with its former flow if that is allowed.
 void IncrementalFlow::Relist(ArcIndex arc) {
   const FlowProblem::Arc& of = problem_->arc(arc);
   objective_ -= OldCost(arc);
@@ -345,8 +346,8 @@ void IncrementalFlow::Relist(ArcIndex arc) {
   objective_ += NewCost(arc, flow);
 }
 
-// Moves the potential of a node of few half arcs to where none of them has a
-// negative reduced cost, if there is such a place.
+// Moves the potential of a node with few half arcs to where none of them has a
+// negative reduced cost, if there is such a value.
 void IncrementalFlow::Fit(NodeIndex index) {
   if (network_.degree(index) > kFitDegreeMax) return;
   const FlowCost low = search_.LowestPotential(index);
@@ -356,7 +357,7 @@ void IncrementalFlow::Fit(NodeIndex index) {
   if (fitting != search_.potential(index)) search_.SetPotential(index, fitting);
 }
 
-// The flow nearest to `flow` that is best at the potentials as they are.
+// The flow nearest to `flow` that is best at the current potentials.
 FlowUnits IncrementalFlow::BestFlow(ArcIndex arc, FlowUnits flow) const {
   const FlowProblem::Arc& of = problem_->arc(arc);
   const FlowCost price =
@@ -398,7 +399,7 @@ void IncrementalFlow::Route() {
   const auto repeated = std::ranges::unique(unbalanced_);
   unbalanced_.erase(repeated.begin(), repeated.end());
   search_.SetEnds(unbalanced_, reservoir_);
-  // Routing adds to the list, none of which is a start.
+  // Routing adds nodes to the list, none of which is a start.
   const size_t count = unbalanced_.size();
   for (const bool is_forward : {true, false}) {
     for (size_t i = 0; i < count; ++i) RouteFrom(unbalanced_[i], is_forward);

@@ -2,19 +2,18 @@
 // shortest paths (Ahuja, Magnanti, Orlin 1993, ch. 9.7 and 9.8;
 // docs/solver.md).
 //
-// The flow and the potentials of the last optimum stay.  A change moves the
-// flow of its arc to what is best at the potentials as they are, which leaves
-// nodes with an excess or a deficit but no half arc of negative reduced cost.
-// Then each excess is sent to the nearest deficit, and each deficit left is
-// filled from the nearest excess, along shortest paths by reduced cost
-// (solver/augmenting_search.h), which keeps it so.  An update costs what it
-// touches: nothing here takes time in proportion to the problem but Adopt() and
-// Solve().
+// The flow and the potentials of the last optimum stay.  A change sets the flow
+// of its arc to what is best at the current potentials.  That leaves nodes with
+// an excess or a deficit, but no half arc of negative reduced cost.  Then each
+// excess is sent to the nearest deficit, and each remaining deficit is filled
+// from the nearest excess, along shortest paths by reduced cost
+// (solver/augmenting_search.h), which preserves that.  An update costs what it
+// touches: only Adopt() and Solve() take time in proportion to the problem.
 //
-// The node of the largest supply or demand (the sink, mostly) is the
+// The node of the largest supply or demand (usually the sink) is the
 // *reservoir*: it takes any excess and fills any deficit, and is balanced in
-// the end because all supplies add up to zero.  So no search crosses it, whose
-// arcs may be as many as there are tasks.
+// the end because all supplies add up to zero.  So no search crosses it,
+// although it may have as many arcs as there are tasks.
 //
 // Exact: potentials are integers that fit 62 bits, or the outcome is
 // kCostRange.  Deterministic.
@@ -48,22 +47,21 @@ class IncrementalFlow {
   // Solves from scratch: from no flow at all.
   FlowSolution Solve(const FlowProblem& problem, const SolveLimits& limits);
 
-  // As Solver::SolveFrom(), but kCostRange, too, where the potentials that it
-  // begins with are to blame.
+  // As Solver::SolveFrom(), but also kCostRange if the initial potentials are
+  // to blame.
   void SolveFrom(const FlowProblem& problem, const SolveLimits& limits,
                  FlowSolution* solution);
 
   // Takes over what another solver found for `problem`, in time linear in the
-  // problem; memory is kept from the time before.  Potentials may move to where
-  // they are as good and searches shorter.
-  // REQUIRES: VerifySolution() would accept it.
+  // problem; memory is reused.  Potentials may move to equally good values that
+  // make searches shorter.  REQUIRES: VerifySolution() would accept it.
   void Adopt(const FlowProblem& problem, FlowSolution* solution);
 
-  // Whether Resolve() has something to begin with.
+  // True if Resolve() has a solution to start from.
   bool has_optimum() const { return has_optimum_; }
 
-  // As Solver::Resolve().  Where the outcome is no optimum, the next call
-  // solves from scratch, unless Adopt() comes first.
+  // As Solver::Resolve().  If the outcome is no optimum, the next call solves
+  // from scratch, unless Adopt() comes first.
   void Resolve(const FlowProblem& problem, const SolveLimits& limits,
                FlowSolution* solution);
 
@@ -102,24 +100,24 @@ class IncrementalFlow {
   void Finish();
   void SetObjective();
 
-  // Of the call at hand.
+  // State of the current call.
   const FlowProblem* problem_ = nullptr;
   FlowSolution* solution_ = nullptr;
   std::optional<SolveOutcome> outcome_;  // Set once it ends before the optimum.
   SolveWork work_;
 
-  // Of the last optimum, if there is one.
+  // State of the last optimum, if there is one.
   bool has_optimum_ = false;
   DynamicResidualNetwork network_;
   AugmentingSearch search_;  // And who has an excess.
   std::vector<FlowUnits> supplies_;
-  // By arc, what its flow costs, where that does not follow from its half arcs:
-  // of convex arcs and self-loops.  Empty where there are none.
+  // By arc: the cost of its flow, if that does not follow from its half arcs
+  // (convex arcs and self-loops).  Empty if there are none.
   std::vector<FlowCost> costs_;
   bool is_objective_known_ = false;
   Int128 objective_ = 0;
-  // Bounds from above, to tell without a look at everything that a changed
-  // problem is within the limits of flow/validate.h.
+  // Upper bounds, to tell without looking at everything that a changed problem
+  // is within the limits of flow/validate.h.
   FlowUnits size_total_ = 0;
   FlowCost cost_max_ = 0;
   NodeIndex reservoir_ = AugmentingSearch::kNoNode;

@@ -2,15 +2,15 @@
 // docs/solver.md explains it.
 //
 // A basis is a spanning tree.  An arc of the tree carries any flow within one
-// segment of its cost; every other arc rests where a segment begins or ends,
-// with one price to carry more and another to carry less.  This is the simplex
-// method on the network with a parallel arc for each segment (of which a tree
-// can hold only one), without ever building that network.
+// segment of its cost.  Every other arc rests where a segment begins or ends,
+// with one price for more flow and another for less.  This is the simplex
+// method on the network with a parallel arc for each segment (only one of which
+// fits in a tree), without ever building that network.
 //
 // Invariants: each arc of the tree has a reduced cost (cost + price of tail -
 // price of head) of zero.  The tree is strongly feasible (Cunningham 1976):
-// each node can send some more flow to its parent within the segment.  That is
-// why the method ends, although most pivots move nothing.
+// each node can send some more flow to its parent within the segment.  So the
+// method terminates, although most pivots move nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -32,17 +32,17 @@
 namespace sluice {
 namespace {
 
-// The price of what an arc cannot do: more than all prices and costs add up to.
+// The price of the impossible: more than all prices and costs add up to.
 constexpr FlowCost kNever = int64_t{1} << 62;
 
 // More than any arc can carry or node can supply.
 constexpr FlowUnits kUnlimited = kFlowTotalMax;
 
-// The arc to enter is the best of a block of this many times the square root
-// of the arc count.  More scanning finds better arcs and saves pivots.
+// The entering arc is the best of a block of this many times the square root of
+// the arc count.  More scanning finds better arcs and saves pivots.
 constexpr double kBlockFactor = 2;
 
-// How many arc scans go by between two looks at the limits.
+// The number of arc scans between two checks of the limits.
 constexpr int64_t kScansPerPoll = 4096;
 
 class NetworkSimplex {
@@ -66,20 +66,20 @@ class NetworkSimplex {
     NodeIndex last = kNone;  // Of its subtree, in preorder.
     int32_t size = 1;        // Of its subtree, in nodes.
     Slot slot = kNone;       // kNone: an artificial arc.
-    // How much may flow yet, within the arc's segment.
+    // How much more may flow within the arc's segment.
     FlowUnits to_parent = 0;
     FlowUnits from_parent = 0;
   };
 
-  // An arc outside of the tree that pays.
+  // An arc outside the tree that pays.
   struct Candidate {
     Slot slot = kNone;
     bool is_forward = true;  // To carry more.
     FlowCost gain = 0;       // Per unit.
   };
 
-  // What a candidate closes: from its end `to` up the tree to the apex, and
-  // down to its end `from`.
+  // The cycle that a candidate closes: from its end `to` up the tree to the
+  // apex, and down to its end `from`.
   struct Cycle {
     NodeIndex from = 0;
     NodeIndex to = 0;
@@ -138,11 +138,11 @@ class NetworkSimplex {
   std::vector<NodeIndex> heads_;
   std::vector<FlowCost> up_costs_;    // Of one unit more; or kNever.
   std::vector<FlowCost> down_costs_;  // Of the last unit; or -kNever.
-  // The segment of an arc of the tree; of others that of up_costs_, or else of
-  // down_costs_.
+  // The segment of an arc of the tree; for other arcs that of up_costs_, or
+  // else of down_costs_.
   std::vector<int32_t> segments_;
   // By node.
-  // Supply, lower bounds shifted away; kUnlimited where more may come in.
+  // Supply without lower bounds; kUnlimited if more may come in.
   std::vector<FlowUnits> supplies_;
   // Only differences matter, and fit: the prices themselves wrap around.
   std::vector<uint64_t> prices_;
@@ -179,8 +179,8 @@ NetworkSimplex::NetworkSimplex(const FlowProblem& problem,
   BoundSources();
 }
 
-// Lays all arcs at their lower bounds and returns what an artificial arc is to
-// cost: more than any path, so that none is used where there is another way.
+// Sets all arcs to their lower bounds and returns the cost of artificial arcs:
+// more than any path, so that none is used if there is another way.
 FlowCost NetworkSimplex::FillSlots() {
   for (NodeIndex node = 0; node < root_; ++node) {
     supplies_[static_cast<size_t>(node)] = problem_.supply(node);
@@ -204,8 +204,8 @@ FlowCost NetworkSimplex::FillSlots() {
   return cost_max * root_ + 1;
 }
 
-// A capacity that the tail's supply cannot exceed is no bound.  Where it is not
-// taken for one, a task can hang in the tree by the arc that it uses, which
+// A capacity that the tail's supply cannot exceed is no bound.  If it is not
+// treated as one, a task can hang in the tree by the arc that it uses, which
 // saves many pivots that move nothing.
 void NetworkSimplex::BoundSources() {
   for (size_t i = 0; i < heads_.size(); ++i) {
@@ -256,7 +256,7 @@ FlowUnits NetworkSimplex::SegmentBegin(Slot slot) const {
   return std::max(begin, problem_.arc(arc).lower);
 }
 
-// How much flow the segment of `slot` takes.  At most zero where all of it is
+// How much flow the segment of `slot` takes.  At most zero if all of it is
 // below the lower bound.
 FlowUnits NetworkSimplex::SegmentWidth(Slot slot) const {
   const ArcIndex index = ArcOf(slot);
@@ -275,7 +275,7 @@ FlowUnits NetworkSimplex::SegmentWidth(Slot slot) const {
   return end - SegmentBegin(slot);
 }
 
-// Lays an arc at the begin or the end of its segment.
+// Sets an arc to the beginning or the end of its segment.
 void NetworkSimplex::Rest(Slot slot, bool is_at_end) {
   const auto i = static_cast<size_t>(slot);
   const ArcIndex arc = ArcOf(slot);
@@ -300,7 +300,7 @@ void NetworkSimplex::Rest(Slot slot, bool is_at_end) {
       is_first ? -kNever : segments[static_cast<size_t>(segment) - 1].cost;
 }
 
-// Keeps in *best the better of it and what the arc has to offer.
+// Sets *best to the arc's offer if that is better.
 void NetworkSimplex::Consider(Slot slot, Candidate* best) const {
   const auto i = static_cast<size_t>(slot);
   const FlowCost drop = Drop(tails_[i], heads_[i]);
@@ -311,8 +311,8 @@ void NetworkSimplex::Consider(Slot slot, Candidate* best) const {
 }
 
 // Block search (Grigoriadis 1986): the best of the first block that has any,
-// beginning where the last search ended.  None: the tree is optimal, or
-// outcome_ is set.
+// beginning where the last search ended.  If there is none, the tree is
+// optimal, or outcome_ is set.
 NetworkSimplex::Candidate NetworkSimplex::FindCandidate() {
   const auto slot_count = static_cast<Slot>(tails_.size());
   const auto block_size =
@@ -339,7 +339,7 @@ void NetworkSimplex::Pivot(Candidate entering) {
   const Slot slot = entering.slot;
   const auto i = static_cast<size_t>(slot);
   // The entering arc goes through its segments while they pay.  It enters the
-  // tree where the tree blocks before the end of one.
+  // tree if the tree blocks before the end of one.
   FlowUnits moved = 0;
   FlowUnits width = 0;
   while (true) {
@@ -385,9 +385,9 @@ void NetworkSimplex::Pivot(Candidate entering) {
   }
 }
 
-// Of all arcs with the least room, the last along the cycle from the apex
-// leaves, which keeps the tree strongly feasible.  The entering arc lies
-// between the two sides.
+// Of all arcs with the least room, the last one along the cycle from the apex
+// leaves, which keeps the tree strongly feasible.  The entering arc is between
+// the two sides.
 NetworkSimplex::Cycle NetworkSimplex::FindCycle(const Candidate& entering) {
   const auto i = static_cast<size_t>(entering.slot);
   Cycle cycle = {.from = entering.is_forward ? tails_[i] : heads_[i],

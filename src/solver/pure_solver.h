@@ -1,4 +1,4 @@
-// A solver that keeps nothing, of an algorithm for pure problems.
+// A stateless solver that runs an algorithm for pure problems.
 //
 // Threads: as Solver.
 
@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// `Algorithm` has kName, is made of a valid pure problem and the limits, and
-// has FlowSolution Run().
+// `Algorithm` has kName, is constructed from a valid pure problem and the
+// limits, and has FlowSolution Run().
 template <class Algorithm>
 class PureSolver final : public Solver {
  public:

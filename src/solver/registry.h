@@ -22,7 +22,7 @@ struct SolverEntry {
 // All solvers, by name.
 std::span<const SolverEntry> Solvers();
 
-// Returns null where no solver has that name.
+// Returns null if no solver has that name.
 std::unique_ptr<Solver> MakeSolver(std::string_view name);
 
 }  // namespace sluice

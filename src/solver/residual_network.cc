@@ -9,11 +9,11 @@ namespace {
 
 constexpr int32_t kNoHalfArc = -1;
 
-// Shows the compiler that an index fits the bits that HalfArc has for it.
+// Tells the compiler that an index fits the bits that HalfArc has for it.
 constexpr uint32_t kTwinMask = 0x7fffffff;
 
-// Whether the flow on the arc can change at all, given that a self-loop's best
-// flow is known beforehand.
+// True if the flow on the arc can change at all; a self-loop's best flow is
+// known beforehand.
 bool IsMovable(const FlowProblem::Arc& arc) {
   return arc.tail != arc.head && arc.lower < arc.capacity();
 }

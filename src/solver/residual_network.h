@@ -1,17 +1,17 @@
-// The residual network of a flow problem, with convex arcs as they are.
+// The residual network of a flow problem, with convex arcs in place.
 //
 // Each arc is two half arcs, one in each direction, stored with their tails so
-// that the half arcs out of a node lie side by side.  The half arc along the
-// flow carries the cost of the next unit and what is left of the segment that
-// this unit is in; the one against it carries the refund for the last unit and
-// how much of that unit's segment is in use.  A convex arc's half arcs move to
-// the neighboring segment when a push reaches the end of one; nothing is ever
+// that the half arcs out of a node are contiguous.  The half arc along the flow
+// carries the cost of the next unit and the remaining width of that unit's
+// segment.  The one against it carries the refund for the last unit and how
+// much of that unit's segment is in use.  A convex arc's half arcs move to the
+// neighboring segment when a push reaches the end of one; nothing is ever
 // expanded.
 //
-// Lower bounds are shifted away: an arc begins with its lower bound of flow,
-// and its half arcs span only what may change.  Arcs that may not change
-// (capacity equal to lower bound) and self-loops, whose best flow depends on
-// nothing else, have no half arcs.
+// Lower bounds are eliminated: an arc begins with its lower bound of flow, and
+// its half arcs cover only what may change.  Arcs that may not change (capacity
+// equal to lower bound) and self-loops, whose best flow depends on nothing
+// else, have no half arcs.
 //
 // Costs are multiplied by a factor given at construction.
 //
@@ -33,7 +33,7 @@ class ResidualNetwork {
   struct HalfArc {
     NodeIndex head = 0;
     // The index of the half arc the other way, and whether that has any
-    // residual: known here, since a look at the twin is a miss in the cache.
+    // residual: stored here, since reading the twin would be a cache miss.
     uint32_t twin : 31 = 0;
     uint32_t is_twin_open : 1 = 0;
     FlowCost cost = 0;       // Of one more unit this way, scaled.
@@ -63,7 +63,7 @@ class ResidualNetwork {
     const bool is_plain = ladder_end_[static_cast<size_t>(index)] == kNoLadder;
     return is_plain ? -arc.cost : half_arc(arc.twin).cost;
   }
-  // The supply that has not flowed off yet: supply + flow in - flow out.
+  // The remaining supply: supply + flow in - flow out.
   FlowUnits excess(NodeIndex node) const {
     return excess_[static_cast<size_t>(node)];
   }
@@ -88,7 +88,7 @@ class ResidualNetwork {
     against.is_twin_open = along.residual > 0;
   }
 
-  // By arc of `problem`, which must be that of construction: its units of flow.
+  // The units of flow by arc of `problem`, which must be that of construction.
   std::vector<FlowUnits> Flows(const FlowProblem& problem) const;
 
  private:

@@ -1,4 +1,4 @@
-// What every solver of pure problems begins and ends with.
+// The first and last steps of every solver of pure problems.
 //
 // Threads: pure functions.
 
@@ -13,23 +13,24 @@
 
 namespace sluice {
 
-// The answer to a problem that is not valid, or not pure; none if it is both.
+// The answer to a problem that is invalid or not pure; nullopt if it is
+// neither.
 std::optional<FlowSolution> RefuseUnlessPure(const FlowProblem& problem);
 
-// What `flows` cost, by arc, or none if that is beyond 64 bits.
+// The cost of `flows`, by arc, or nullopt if it exceeds 64 bits.
 std::optional<FlowCost> Objective(const FlowProblem& problem,
                                   const std::vector<FlowUnits>& flows);
 
-// A self-loop moves nothing: it carries its lower bound and whatever pays.
+// A self-loop moves nothing: it carries its lower bound plus whatever pays.
 // REQUIRES: the arc is one, and not removed.
 FlowUnits SelfLoopFlow(const FlowProblem& problem, ArcIndex arc);
 
-// Says of a witness cut, never empty, what it proves.
+// What a witness cut, which is never empty, proves; for people.
 std::string InfeasibleText(const std::vector<NodeIndex>& witness_cut);
 
-// The nodes that `from` reaches by arcs that `flows`, by arc, leaves room on,
-// and backward by arcs above their lower bounds; ascending.  Where more supply
-// is left at `from` than any of them lacks, they are a witness cut.
+// The nodes that `from` reaches over arcs on which `flows`, by arc, leaves
+// room, and backward over arcs above their lower bounds; ascending.  If more
+// supply is left at `from` than any of them lacks, they are a witness cut.
 std::vector<NodeIndex> ReachableNodes(const FlowProblem& problem,
                                       const std::vector<FlowUnits>& flows,
                                       NodeIndex from);

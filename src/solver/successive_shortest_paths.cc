@@ -1,5 +1,5 @@
-// Min-cost flow by successive shortest paths, kept up to date while the problem
-// changes; solver/incremental_flow.h has the algorithm.
+// Min-cost flow by successive shortest paths, updated as the problem changes;
+// solver/incremental_flow.h has the algorithm.
 
 #include <memory>
 #include <string_view>

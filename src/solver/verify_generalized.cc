@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// All comparisons are such that they fail for what is not a number.
+// All comparisons are written so that a NaN fails them.
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -20,7 +20,7 @@ absl::Status Wrong(const Args&... args) {
   return absl::FailedPreconditionError(StrCat(args...));
 }
 
-// The error that a sum of terms of this size in all may have.
+// The allowed error of a sum of terms with this total size.
 double Allowed(double size) { return kGeneralizedTolerance * (1 + size); }
 
 double GainOf(const FlowProblem& problem, ArcIndex arc) {
@@ -48,7 +48,7 @@ void AddCost(std::span<const CostSegment> segments, double flow,
   }
 }
 
-// Of the segment that holds `flow`, or an infinity beyond all of them.
+// The cost of the segment that holds `flow`, or an infinity beyond all of them.
 double CostAt(std::span<const CostSegment> segments, double flow) {
   double end = 0;
   for (const auto& [width, cost] : segments) {
@@ -85,7 +85,7 @@ absl::Status CheckArc(const FlowProblem& problem,
   if (less > lower && !(CostAt(segments, less) + drop <= allowed)) {
     return Wrong("arc ", index, ": less than ", flow, " would lower the cost");
   }
-  // An arc without room may hide a potential that is no number.
+  // An arc without room may hide a NaN potential.
   if (!std::isfinite(drop)) {
     return Wrong("arc ", index, ": a potential is no number");
   }

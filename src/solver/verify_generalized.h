@@ -13,9 +13,9 @@
 namespace sluice {
 
 // Returns OK if `solution` is an optimal flow for `problem`: bounds,
-// conservation and complementary slackness within the promised tolerances, and
-// the objective what the flows cost.  Marks of all-or-none arcs do not matter
-// here.
+// conservation and complementary slackness hold within the promised tolerances,
+// and the objective is the cost of the flows.  Marks of all-or-none arcs are
+// ignored.
 //
 // REQUIRES, here and below: the arcs of `problem` name nodes of it and its
 // gains are positive (ValidateProblem()).

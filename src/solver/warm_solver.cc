@@ -11,18 +11,18 @@
 namespace sluice {
 namespace {
 
-// In problems with twice as many arcs or more it took longer to mend what
-// prices got wrong than to solve from scratch.
+// In problems with at least twice as many arcs, repairing what prices got wrong
+// took longer than solving from scratch.
 constexpr ArcIndex kArcsMax = 2048;
 
-// So many of four sources must be known.
+// How many of four sources must be known.
 constexpr int64_t kKnownOfFour = 3;
 
-// Once there are more names, all are forgotten: most will be of classes that
-// are no more.
+// Beyond this, all names are forgotten: most are of classes that no longer
+// exist.
 constexpr size_t kNamesMax = 100000;
 
-// Networks of rounds are less deep.
+// Networks of rounds have fewer levels.
 constexpr int kLevelsMax = 8;
 
 // No path costs more.
@@ -30,7 +30,7 @@ constexpr FlowCost kPriceMax = kScaledCostMax;
 
 constexpr FlowCost kUnknown = std::numeric_limits<FlowCost>::max();
 
-// Where the sources' units go in the end, mostly.
+// Where most units of the sources end up.
 NodeIndex LargestDemand(const FlowProblem& problem) {
   NodeIndex largest = 0;
   for (NodeIndex node = 1; node < problem.node_count(); ++node) {
@@ -39,10 +39,10 @@ NodeIndex LargestDemand(const FlowProblem& problem) {
   return largest;
 }
 
-// Gives a potential to each node that has none but an arc to a node with one:
-// the lowest at which no arc out of the node pays.  Where at that one an arc
-// into it would pay, it gets the highest at which none does, and arcs out of it
-// will carry some flow.  Returns whether there were any.
+// Gives a potential to each node that has none but has an arc to a node with
+// one: the lowest at which no arc out of the node pays.  If an arc into it
+// would pay at that potential, it gets the highest at which none does, and arcs
+// out of it will carry some flow.  Returns whether there were any.
 bool SpreadPotentials(const FlowProblem& problem,
                       std::vector<FlowCost>* potentials) {
   std::vector<FlowCost> lowest(potentials->size(), kUnknown);
@@ -72,9 +72,9 @@ bool SpreadPotentials(const FlowProblem& problem,
   return has_found;
 }
 
-// The flow that is best at the potentials and, where more would be as good, as
-// much more as goes on to the sink by one arc: of what ties at these prices
-// nearly all finds its place here, and need not be searched for one by one.
+// The flow that is best at the potentials.  If more would be equally good, as
+// much more as one arc can take on to the sink: nearly all ties at these prices
+// find their place here, and need not be searched for one by one.
 std::vector<FlowUnits> SpreadFlow(const FlowProblem& problem, NodeIndex sink,
                                   const std::vector<FlowCost>& potentials) {
   const auto arc_count = static_cast<size_t>(problem.arc_count());
@@ -128,7 +128,7 @@ FlowSolution WarmSolver::Solve(const FlowProblem& problem,
   return solution;
 }
 
-// Potentials to begin with, if there are any.
+// Initial potentials, if there are any.
 std::optional<FlowSolution> WarmSolver::Recall(
     const FlowProblem& problem) const {
   if (prices_.empty() || problem.arc_count() > kArcsMax ||
@@ -160,7 +160,7 @@ std::optional<FlowSolution> WarmSolver::Recall(
 
 void WarmSolver::Remember(const FlowProblem& problem,
                           const FlowSolution& solution) {
-  // Nobody has looked at the solution yet, which may be as wrong as it likes.
+  // The solution has not been checked yet, and may be arbitrarily wrong.
   if (problem.node_count() == 0 ||
       std::ssize(solution.potentials) != problem.node_count()) {
     return;

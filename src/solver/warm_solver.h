@@ -1,17 +1,15 @@
-// Solves problems that are drawn anew each time, as the passes of a round are,
-// and begins each where those before it ended.
+// Solves problems that are drawn anew each time, such as the passes of a round,
+// and starts each from the results of the previous ones.
 //
-// What stays from one to the next are prices: by a source's potential, less the
-// sink's, what it would cost to be rid of one unit more.  Where most of
-// the sources of a problem are known by their names (FlowProblem::SetName), all
-// other potentials follow from theirs, arc by arc; at these the flow is set to
-// what is best, and Solver::SolveFrom() mends what is wrong with it.  In a
-// cluster whose load is steady that is little, whichever of the classes come
-// and however many tasks of each.
+// Prices carry over from one to the next: a source's potential less the sink's
+// is the cost of disposing of one more unit.  If most of the sources of a
+// problem are known by their names (FlowProblem::SetName), all other potentials
+// follow from theirs, arc by arc.  The flow is set to what is best at these,
+// and Solver::SolveFrom() repairs the rest.  In a cluster with a steady load
+// that is little, whichever classes come and however many tasks of each.
 //
-// Large problems are solved from scratch: there, where the prices are not quite
-// those of the optimum, to mend it takes longer
-// (docs/decisions/0010-passes-from-prices.md).
+// Large problems are solved from scratch: if the prices are not quite optimal
+// there, repairing takes longer (docs/decisions/0010-passes-from-prices.md).
 //
 // Threads: none; confined to its owner.
 // Determinism: the same problems in the same order get the same solutions.
@@ -31,11 +29,11 @@ namespace sluice {
 
 class WarmSolver {
  public:
-  // `solver` must outlive this, and is for nobody else.
+  // `solver` must outlive this, and must not be shared.
   explicit WarmSolver(Solver& solver) : solver_(solver) {}
 
-  // As SolveWithAllOrNone(); FlowSolution::is_warm says whether the prices were
-  // of use.
+  // As SolveWithAllOrNone(); FlowSolution::is_warm says whether the prices
+  // helped.
   FlowSolution Solve(const FlowProblem& problem,
                      const AllOrNoneLimits& limits = {});
 
