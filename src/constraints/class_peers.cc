@@ -11,7 +11,8 @@ namespace sluice {
 namespace {
 
 int64_t CrowdingPerTask(const TopologySpread& spread) {
-  // Of two domains more, so that even one has a weight, as in Kubernetes.
+  // Two domains are added so that even one domain has a weight, as in
+  // Kubernetes.
   const auto domains = static_cast<double>(spread.domain_count() + 2);
   return std::llround(std::log(domains) * static_cast<double>(kCrowdingUnit));
 }
@@ -45,8 +46,8 @@ ClassPeers::ClassPeers(const ClusterState& state,
     } else if (leaver_ != nullptr && leaver_->class_key != key) {
       spreads_.back().ForgetExpected(leaver_->class_key, leaver_machine_, 1);
     }
-    // Of equals that have room kept whoever comes first does not wait for the
-    // others.
+    // Among equal tasks with reserved room, whichever comes first does not wait
+    // for the others.
     for (const auto& [machine, count] : state.nominations().MachinesOf(key)) {
       spreads_.back().ForgetExpected(key, machine, count);
     }
@@ -104,8 +105,8 @@ void ClassPeers::FindWorths() {
   };
   for (const auto& [term, weight] : terms_.preferred) {
     add(term, weight);
-    // Nobody is there whom they would like to be near: they follow one of
-    // themselves.
+    // None of the tasks that they prefer to be near runs: they follow one of
+    // their own.
     if (weight > 0 && term->meant.total() == 0 && IsMeantBy(*term, key_)) {
       if (leader_topology_ == nullptr) leader_topology_ = term->topology;
     }
@@ -262,11 +263,11 @@ bool ClassPeers::AllowsBesideSpreadWithout(
 bool ClassPeers::AllowsWithout(const TopologySpread& spread, MachineId machine,
                                std::span<const Task* const> leavers) {
   std::vector<const Task*> here;
-  std::optional<TopologySpread> without;  // Those elsewhere.
+  std::optional<TopologySpread> without;  // Without those elsewhere.
   for (const Task* task : leavers) {
     if (task->machine == machine) {
       here.push_back(task);
-    } else if (!task->is_evicted) {  // Or it counts no more.
+    } else if (!task->is_evicted) {  // Else it no longer counts.
       if (!without.has_value()) without = spread;
       without->Note(task->class_key, task->machine, -1);
     }
@@ -363,7 +364,7 @@ void ClassPeers::Note(const ClassKey& placed, MachineId machine,
                       int64_t count) {
   for (TopologySpread& spread : spreads_) spread.Note(placed, machine, count);
   if (!is_first_of_affinity_) return;
-  // Its first task, or another that it had to wait for, is there now.
+  // Its first task, or another one that it had to wait for, is there now.
   is_first_of_affinity_ = std::ranges::all_of(
       terms_.affinity,
       [](const CountedTerm* term) { return term->meant.total() == 0; });
@@ -405,7 +406,7 @@ ClassPeers::Limits ClassPeers::LimitsFor(int64_t count) const {
   }
   for (const auto& [term, weight] : terms_.preferred) {
     if (weight >= 0 || !IsMeantBy(*term, key_)) continue;
-    // The one that comes minds, and so do those that are there.
+    // Both the newcomer and those that are there mind.
     PeerStanding& step = of(term->topology).step;
     step.missed_weight -= 2 * weight;
     step.missed_weight_max = worth_max_ - worth_min_;

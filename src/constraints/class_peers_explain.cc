@@ -1,4 +1,4 @@
-// The reasons that ClassPeers gives.
+// The reasons that ClassPeers states.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// "zone=a"; "it", the machine, where each machine is a domain.
+// "zone=a"; "it", the machine, if each machine is a domain.
 std::string DomainText(const Topology& topology, const Machine& machine) {
   if (topology.key() == kEachMachine) return "it";
   if (topology.key() == kWholeCluster) return "the cluster";

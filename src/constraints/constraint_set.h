@@ -1,4 +1,4 @@
-// The constraints in force, ANDed, and the registry of all there are.
+// The constraints in force, ANDed, and the registry of all constraints.
 
 #ifndef SLUICE_CONSTRAINTS_CONSTRAINT_SET_H_
 #define SLUICE_CONSTRAINTS_CONSTRAINT_SET_H_
@@ -32,14 +32,14 @@ class ConstraintSet {
     }
     return true;
   }
-  // Only what depends on the load of the machine, of which `free` is free: who
-  // asks for many classes works that out once.
+  // Only what depends on the load of the machine, with the free amounts given:
+  // callers that ask for many classes compute these once.
   bool AllowsLoad(const ClassKey& task_class, const Machine& machine,
                   const Resources& free) const {
     return task_class.request.FitsIn(free) &&
            AllowsLoadBesideFit(task_class, machine);
   }
-  // The same of a class whose request fits.
+  // The same for a class whose request fits.
   bool AllowsLoadBesideFit(const ClassKey& task_class,
                            const Machine& machine) const {
     for (const Constraint* constraint : AskedOf(task_class).on_load) {
@@ -47,7 +47,7 @@ class ConstraintSet {
     }
     return true;
   }
-  // Whether there is more to AllowsLoad() than that the request fits.
+  // True if AllowsLoad() checks more than that the request fits.
   bool AsksForMoreThanFit(const ClassKey& task_class) const {
     for (const Constraint* constraint : AskedOf(task_class).on_load) {
       if (constraint->Concerns(task_class)) return true;
@@ -66,7 +66,7 @@ class ConstraintSet {
     return true;
   }
   // Appends every reason against the pair, in the order of constraints.def, and
-  // returns how many of these are the first forbidding constraint's.
+  // returns how many of these belong to the first forbidding constraint.
   size_t Explain(
       const ClassKey& task_class, const Machine& machine,
       const std::function<const std::string&(ResourceIndex)>& resource_name,
@@ -75,8 +75,8 @@ class ConstraintSet {
  private:
   struct Asked {
     std::vector<const Constraint*> all;
-    // Without the fit, for which AllowsLoad() asks itself, without a call: that
-    // is what decides nearly always.
+    // Without the fit, which AllowsLoad() checks inline: it nearly always
+    // decides.
     std::vector<const Constraint*> on_load;
   };
   const Asked& AskedOf(const ClassKey& task_class) const {
@@ -86,7 +86,7 @@ class ConstraintSet {
   std::vector<Entry> entries_;
   const PlacementRules* no_rules_ = &NoRules();
   Asked with_rules_;
-  Asked without_rules_;  // Most classes pay for no rule that others have.
+  Asked without_rules_;  // Most classes skip rules that they lack.
 };
 
 }  // namespace sluice

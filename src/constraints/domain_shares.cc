@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Null where the domain has no usable machine.
+// Null if the domain has no usable machine.
 const Machine* FirstUsable(const ClusterState& state,
                            const absl::btree_set<MachineId>& machines) {
   for (const MachineId id : machines) {
@@ -20,7 +20,7 @@ const Machine* FirstUsable(const ClusterState& state,
   return nullptr;
 }
 
-// "zone=a", or the machine's name where each machine is a domain.
+// "zone=a", or the machine's name if each machine is a domain.
 std::string DomainText(const Topology& topology, const Machine& machine) {
   if (topology.key().empty()) return ShownText(machine.name);
   const std::string* value = machine.FindLabel(topology.key());
@@ -58,7 +58,7 @@ std::vector<int64_t> DomainShares::Of(int64_t count, RoomOn room_on) const {
       needs[d] = std::min(lacking, needs[d] + room_on(*machine));
     }
   }
-  // What each domain gets of its need if all rise to the level.
+  // What each domain gets of its need if all rise to `level`.
   const auto up_to = [&](int64_t level, size_t d) {
     const int64_t have = CountIn(static_cast<DomainIndex>(d));
     return std::clamp<int64_t>(level - have, 0, needs[d]);

@@ -1,5 +1,5 @@
-// What the domains of one minimum lack (sluice/state/peer_terms.h), and which
-// of them a class's tasks should go to first.
+// How many tasks the domains of one minimum lack (sluice/state/peer_terms.h),
+// and where a class's tasks should go first.
 //
 // Threads: none; confined to the core thread.
 
@@ -22,23 +22,24 @@ namespace sluice {
 
 class DomainShares {
  public:
-  // Of the minimum at `index` of the class's rules.  What is passed must
+  // For the minimum at `index` of the class's rules.  What is passed must
   // outlive this.
   DomainShares(const ClusterState& state, const ClassKey& key, size_t index);
 
   const DomainMinimum& minimum() const { return minimum_; }
   const Topology& topology() const { return *term_.topology; }
-  // Of the tasks that the minimum means, those that run in the domain and were
+  // How many of the tasks that the minimum selects run in the domain and were
   // not told to leave.
   int64_t CountIn(DomainIndex domain) const {
     return term_.meant.At(domain) - term_.leaving.At(domain);
   }
 
-  // How many tasks the domains that have usable machines lack.
+  // How many tasks the domains with usable machines lack.
   int64_t Lacking() const;
-  // By domain, of `count` tasks those that should go there first: no more than
-  // the domain lacks, and than all its machines have room for together.  Where
-  // there are too few, the emptiest domains rise together, like water.
+  // By domain: how many of `count` tasks should go there first.  That is at
+  // most what the domain lacks, and what its machines have room for together.
+  // If there are too few tasks, the emptiest domains are filled to a common
+  // level, like water.
   using RoomOn = absl::FunctionRef<int64_t(const Machine&)>;
   std::vector<int64_t> Of(int64_t count, RoomOn room_on) const;
 
@@ -48,9 +49,9 @@ class DomainShares {
   const CountedTerm& term_;
 };
 
-// Which domains have fewer tasks than the class's minimums ask for, to be
+// The domains with fewer tasks than the class's minimums ask for, to be
 // appended to where its task runs or why it waits: "; too few of job web:
-// zone=c has 0 of the 2 that it should have".  Empty where all have enough.
+// zone=c has 0 of the 2 that it should have".  Empty if all have enough.
 std::string MinimumsText(const ClusterState& state, const ClassKey& key);
 
 }  // namespace sluice

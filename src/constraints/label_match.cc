@@ -66,7 +66,7 @@ std::string RequirementsText(Requirements labels, const Requirements& fields) {
   return RequirementsText(labels);
 }
 
-// Whether it is satisfied by just one label.
+// True if exactly one label satisfies it.
 bool NamesALabel(const LabelRequirement& requirement) {
   return requirement.op == LabelOperator::kExists ||
          (requirement.op == LabelOperator::kIn &&

@@ -29,7 +29,7 @@ constexpr uint32_t Bit(MachineAspect aspect) {
   return uint32_t{1} << static_cast<uint32_t>(aspect);
 }
 
-// What `event` ends on the machines in `scope`.
+// The aspects whose verdicts `event` ends on the machines in `scope`.
 uint32_t AspectsOf(VerdictEvent event, MachineFields fields,
                    VerdictScope scope) {
   uint32_t aspects = 0;
@@ -41,10 +41,11 @@ uint32_t AspectsOf(VerdictEvent event, MachineFields fields,
   return aspects;
 }
 
-// Stands for all that nobody mentions: no client can say it, as it is no UTF-8.
+// Stands for all unmentioned values: no client can send it, since it is no
+// UTF-8.
 constexpr std::string_view kOtherText = "\xff";
 
-// Bytes that the rules mention, about.
+// The approximate number of bytes that the rules mention.
 int64_t SizeOf(const std::vector<LabelRequirement>& requirements) {
   size_t size = 0;
   for (const LabelRequirement& requirement : requirements) {
@@ -56,7 +57,7 @@ int64_t SizeOf(const std::vector<LabelRequirement>& requirements) {
 int64_t SizeOf(const NodeTerm& term) {
   return SizeOf(term.labels) + SizeOf(term.fields);
 }
-// The machines and racks where the data is, as a term that means them.
+// The machines and racks with the data, as a term that selects them.
 NodeTerm TermOf(const TaskData& data) {
   NodeTerm term;
   if (data.empty()) return term;
@@ -76,7 +77,7 @@ int64_t SizeOf(const PlacementRules& rules) {
   return size;
 }
 
-// The number of `content`, a new one where it is seen for the first time.
+// The number of `content`; a new number if it is seen for the first time.
 template <class Content>
 int32_t NumberOf(Content content, std::map<Content, int32_t>* numbers,
                  std::vector<const Content*>* contents) {
@@ -148,7 +149,7 @@ void MachineKinds::Note(const std::vector<LabelRequirement>& requirements,
     if (requirement.op == LabelOperator::kInvalid) continue;
     const auto [it, is_new] = labels_.try_emplace(requirement.key);
     Mentions& mentions = it->second;
-    // Machines that have the label begin to differ from those that have not.
+    // Machines with the label begin to differ from those without.
     if (is_new) news->labels[requirement.key].is_every_value = true;
     switch (requirement.op) {
       case LabelOperator::kIn:
@@ -287,7 +288,7 @@ void MachineKinds::SetKind(MachineId id, KindId kind) {
 }
 
 bool MachineKinds::is_stale() const {
-  // As many as can be kept for less than it costs to start anew.
+  // The amounts that can be kept for less than the cost of starting anew.
   constexpr int64_t kGoneMin = 1000;
   constexpr int64_t kBytesMin = 4 << 20;
   const int64_t dead = size() - live_count_;

@@ -1,11 +1,10 @@
-// Kinds of machines: machines that no rules of any task tell apart.
+// Kinds of machines: machines that no task's rules tell apart.
 //
-// A machine is seen through what rules mention: of its labels those with a
-// mentioned key, and of these the value only if it is mentioned itself or
-// compared as a number; likewise of its name and uuid; its type; its taints and
-// avoids.
-// Machines that look the same are of one kind, so that ten thousand machines,
-// each with a host name of its own, are asked about once.
+// A machine is reduced to what rules mention: its labels with a mentioned key,
+// with the value only if that is mentioned itself or compared as a number;
+// likewise its name and uuid; its type; its taints and avoids.  Machines that
+// look the same are of one kind, so ten thousand machines, each with its own
+// host name, are checked once.
 //
 // Kinds are numbered densely, and a number keeps its meaning until is_stale():
 // when rules mention something new, the machines that differ in it move to
@@ -39,29 +38,29 @@ class MachineKinds {
   // Learns what the rules mention.
   void Learn(std::span<const PlacementRules* const> rules,
              const ClusterState& state);
-  // Rules with these ids are no more.
+  // Rules with these ids no longer exist.
   void Forget(std::span<const uint32_t> rules_ids);
-  // Sees the machine anew where the change of `fields` makes a difference, or
+  // Looks at the machine again if the change of `fields` makes a difference, or
   // forgets it if `state` no longer has it.
   void Update(MachineId id, MachineFields fields, const ClusterState& state);
 
   // REQUIRES: Update() was told of the machine.
   KindId KindOf(MachineId id) const { return kind_of_[id.value]; }
-  // Kinds are 0 to size() - 1; some may have no machine any more.
+  // Kinds are 0 to size() - 1; some may have no machine left.
   KindId size() const { return static_cast<KindId>(kinds_.size()); }
-  // Whether most of what is kept is about machines and rules that are no more:
-  // then one should start anew.
+  // True if most of the data is about machines and rules that no longer exist:
+  // then start anew.
   bool is_stale() const;
-  // How often a machine was seen anew in an aspect.
+  // How often a machine was looked at again in an aspect.
   int64_t invalidation_count() const { return invalidation_count_; }
 
-  // A machine as all of the kind look to rules: its description alone.
+  // A machine that looks to rules like all of the kind: only its description.
   const Machine& Exemplar(KindId kind) const {
     return kinds_[static_cast<size_t>(kind)].exemplar;
   }
   // The kinds that meet a requirement of kIn on a label, or as a field on the
-  // name or uuid, found without asking about each; of a field maybe others too.
-  // REQUIRES: it was learned.
+  // name or uuid, found without checking each; for a field, possibly others,
+  // too.  REQUIRES: it was learned.
   std::vector<KindId> KindsIn(const LabelRequirement& requirement,
                               bool is_field) const;
   // Kinds with the same view of an aspect other than kLoad have the same
@@ -76,7 +75,7 @@ class MachineKinds {
 
   // What rules mention of a label.
   struct Mentions {
-    bool is_every_value = false;  // For it is compared as a number.
+    bool is_every_value = false;  // Compared as a number.
     absl::flat_hash_set<std::string> values;
   };
   struct LabelView {
@@ -92,7 +91,7 @@ class MachineKinds {
     int64_t machine_count = 0;
   };
   using KindsByText = absl::flat_hash_map<std::string, std::vector<KindId>>;
-  // What rules mention that none did before.  Of a new label, every value.
+  // What rules mention for the first time.  For a new label, every value.
   struct News {
     absl::flat_hash_map<std::string, Mentions> labels;  // By key.
     absl::flat_hash_set<std::string> names;             // And uuids.
@@ -105,13 +104,13 @@ class MachineKinds {
   void SetKind(MachineId id, KindId kind);
   KindId KindWith(const Views& views);
 
-  // Ids of rules, with how many bytes they mention.
+  // Ids of rules, with the number of bytes they mention.
   absl::flat_hash_map<uint32_t, int64_t> learned_;
   int64_t learned_bytes_ = 0;
   absl::flat_hash_map<std::string, Mentions> labels_;
   absl::flat_hash_set<std::string> names_;  // And uuids.
 
-  // Each view's number, and its content by number: map keys never move.
+  // The number of each view, and its content by number: map keys never move.
   std::map<LabelView, int32_t> label_views_;
   std::vector<const LabelView*> label_view_of_;
   std::map<std::vector<Taint>, int32_t> taint_views_;
@@ -120,7 +119,7 @@ class MachineKinds {
   std::vector<const std::vector<Owner>*> avoid_view_of_;
 
   std::map<Views, KindId> kind_ids_;
-  // By name and uuid, and by label key and value: those that rules mention.
+  // By name and uuid, and by label key and value, if rules mention them.
   KindsByText kinds_by_name_;
   absl::flat_hash_map<std::string, KindsByText> kinds_by_label_;
   std::vector<Kind> kinds_;

@@ -13,7 +13,7 @@ std::string NamespacesText(const TaskSelector& tasks) {
     return " of any namespace";
   }
   std::span named(tasks.namespaces);
-  // Tasks without a namespace are of the one without a name.
+  // Tasks without a namespace belong to the one with an empty name.
   if (!named.empty() && named.front().empty()) named = named.subspan(1);
   std::string text = JoinShown(named, ",", ShownText);
   if (!text.empty()) text = StrCat(" of namespace ", text);

@@ -1,5 +1,5 @@
-// What a task says about other tasks, in words.  The texts are of bounded
-// length: of long lists they show the beginning.
+// Texts for what a task says about other tasks.  They are of bounded length:
+// they show the beginning of long lists.
 //
 // Threads: free functions without state.
 
@@ -18,7 +18,7 @@ namespace sluice {
 // web-*".
 std::string SelectorText(const TaskSelector& tasks);
 
-// The tasks that all selectors mean, and where: "app=web of namespace shop in
+// The tasks that all selectors select, and where: "app=web of namespace shop in
 // the same zone", "job web-* on the same machine".
 std::string PeersText(std::span<const TaskSelector> selectors,
                       std::string_view topology_key);

@@ -1,5 +1,5 @@
-// Text for people of what comes from outside: safe to show and of bounded
-// length.  Of long texts and lists it is the beginning.
+// Text for people from external input: safe to show and of bounded length.  Of
+// long texts and lists it shows the beginning.
 //
 // Threads: free functions without state.
 
@@ -20,7 +20,7 @@ inline std::string ShownText(std::string_view text) {
   return Printable(text, 128);
 }
 
-// What would help on a machine, of all that is against a task there.
+// What would help a task on a machine, over all reasons against it.
 inline std::string LackingText(std::span<const Reason> reasons) {
   std::string text;
   for (const Reason& reason : reasons) {
@@ -29,7 +29,7 @@ inline std::string LackingText(std::span<const Reason> reasons) {
   return text;
 }
 
-// What `text` makes of the first three parts, with `separator` in between.
+// Joins the texts of the first three parts with `separator`.
 template <class Part, class Text>
 std::string JoinShown(std::span<const Part> parts, std::string_view separator,
                       Text text) {

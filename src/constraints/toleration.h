@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Whether one of `tolerations` makes `taint` bearable, whatever its effect.
+// True if one of `tolerations` tolerates `taint`, whatever its effect.
 bool IsTolerated(const Taint& taint, std::span<const Toleration> tolerations);
 
 // For people, of bounded length: "dedicated=ml:NoSchedule",

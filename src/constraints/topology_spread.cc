@@ -18,7 +18,7 @@ TopologySpread::TopologySpread(const ClusterState& state,
   selector_ = by_machine.selector;
   is_self_ = std::ranges::binary_search(*key.meant_by, selector_);
   counts_.assign(static_cast<size_t>(topology_->domain_end()), -1);
-  // One machine that counts makes a domain: mostly that is the first.
+  // One machine that counts makes a domain; usually the first one does.
   for (DomainIndex domain = 0; domain < topology_->domain_end(); ++domain) {
     if (std::ranges::any_of(topology_->MachinesOf(domain),
                             [&](MachineId id) { return Counts(id); })) {
@@ -46,7 +46,7 @@ TopologySpread::TopologySpread(const ClusterState& state,
 
 bool TopologySpread::Counts(MachineId id) const {
   const Machine* machine = state_->FindMachine(id);
-  // A maximum is about all tasks, wherever they run.
+  // A maximum counts all tasks, wherever they run.
   if (constraint_->min_domains == SpreadConstraint::kFromEmpty) {
     return machine != nullptr && topology_->DomainOf(id) != kNoDomain;
   }
@@ -111,7 +111,7 @@ bool TopologySpread::Allows(MachineId machine) const {
 
 bool TopologySpread::AllowsWithout(MachineId machine,
                                    std::span<const Task* const> leavers) const {
-  // Who was told to leave is not counted as it is.
+  // Tasks told to leave are not counted anyway.
   const int64_t fewer = std::ranges::count_if(leavers, [&](const Task* task) {
     return !task->is_evicted && Means(task->class_key);
   });
@@ -133,7 +133,7 @@ int64_t TopologySpread::LeaversNeeded(MachineId machine) const {
     }
     least = std::min(least.value_or(RunningIn(domain)), RunningIn(domain));
   }
-  // The only domain is the emptiest, however few it holds.
+  // A single domain is the emptiest, however few tasks it holds.
   if (!least.has_value() && !too_few_domains_) return 0;
   const int64_t minimum = too_few_domains_ ? 0 : *least;
   return std::max<int64_t>(
@@ -169,7 +169,7 @@ int64_t TopologySpread::LevelFor(int64_t count) const {
     if (counts_[domain] >= 0) counts.push_back(RunningIn(domain));
   }
   std::ranges::sort(counts);
-  // Like water: the lowest rise together until they meet the next.
+  // Like water: the lowest ones rise together until they meet the next.
   for (size_t i = 0; i < counts.size(); ++i) {
     const auto rising = static_cast<int64_t>(i + 1);
     int64_t step = count / rising;

@@ -1,12 +1,11 @@
-// One topology spread constraint of a class, as things are: how many of the
-// tasks it means run in each domain, or have room kept there (Kubernetes:
+// The state of one topology spread constraint of a class: how many of the tasks
+// it selects run in each domain, or have reserved room there (Kubernetes:
 // PodTopologySpread).
 //
 // A machine counts, with the tasks on it, if it is usable, has the topology
-// keys of all the class's required constraints, and if its labels and taints
-// let the class run there where the constraint honors these.  The domains are
-// those of the machines that count.  For a maximum each machine does that is in
-// a domain of it.
+// keys of all the class's required constraints, and its labels and taints allow
+// the class if the constraint honors these.  The domains are those of the
+// machines that count.  For a maximum, each machine in a domain of it counts.
 //
 // Threads: none; confined to the core thread.
 
@@ -31,51 +30,51 @@ class TopologySpread {
 
   const SpreadConstraint& constraint() const { return *constraint_; }
   const Topology& topology() const { return *topology_; }
-  // Whether the class is itself among the tasks it means.
+  // True if the class is itself among the tasks it selects.
   bool is_self() const { return is_self_; }
 
-  // Tasks that are meant, in the domain of the machine, those included that
-  // room is kept for.
+  // Selected tasks in the domain of the machine, including those with reserved
+  // room.
   int64_t CountAt(MachineId machine) const;
-  // The same, above the emptiest domain; one more than in the fullest where the
+  // The same, above the emptiest domain; one more than in the fullest if the
   // machine is in none.
   int64_t ExcessAt(MachineId machine) const;
   int64_t domain_count() const { return domain_count_; }
-  // By domain, as CountAt(); -1 where no machine counts.
+  // By domain, as CountAt(); -1 if no machine counts.
   const std::vector<int64_t>& counts() const { return counts_; }
 
-  // Whether the machine, with what runs there, counts.
+  // True if the machine, with what runs there, counts.
   bool Counts(MachineId machine) const;
-  // Whether tasks of the class are among those it means.
+  // True if it selects tasks of the class.
   bool Means(const ClassKey& key) const;
-  // Whether no domain holds more than it lets, as things are.
+  // True if no domain exceeds its limit now.
   bool Holds() const;
-  // Whether one more task may go there.
+  // True if one more task may go there.
   bool Allows(MachineId machine) const;
   // The same if these tasks, which run on the machine, were gone.
   bool AllowsWithout(MachineId machine,
                      std::span<const Task* const> leavers) const;
-  // How many of those that it counts in the machine's domain have to leave, at
+  // How many of those that it counts in the machine's domain must leave, at
   // least, before one more task of the class may go there.
   int64_t LeaversNeeded(MachineId machine) const;
   // The level to which `count` tasks together can fill all domains: none need
-  // stay below it, and none may go further beyond it than the skew.
+  // stay below it, and none may exceed it by more than the skew.
   int64_t LevelFor(int64_t count) const;
-  // How many more may go to each domain, by domain, where the emptiest one is
+  // How many more may go to each domain, by domain, if the emptiest one is
   // filled to `level`.
   std::vector<int64_t> RoomUpTo(int64_t level) const;
-  // Of the emptiest domain.  Who room is kept for may not come: no domain rises
-  // by them.
+  // The count of the emptiest domain.  Nominated tasks may not come, so no
+  // domain rises by them.
   int64_t minimum() const;
-  // The same once all have come that room is kept for.
+  // The same once all tasks with reserved room have come.
   int64_t MinimumAsAllCome() const;
 
-  // Of those that are counted in the domain, those that run.
+  // How many of those counted in the domain run.
   int64_t RunningIn(size_t domain) const;
 
-  // A task of a class was placed, or with -1 taken away.
+  // A task of a class was placed or, with -1, removed.
   void Note(const ClassKey& placed, MachineId machine, int64_t count = 1);
-  // Room is no longer kept for so many.  REQUIRES: it was.
+  // Room is no longer reserved for `count` tasks.  REQUIRES: it was.
   void ForgetExpected(const ClassKey& expected, MachineId machine,
                       int64_t count);
 
@@ -90,11 +89,11 @@ class TopologySpread {
   const Topology* topology_;
   uint32_t selector_;
   bool is_self_;
-  std::vector<int64_t> counts_;    // By domain; -1 where there is none.
-  std::vector<int64_t> expected_;  // Of these, by domain; empty: none.
+  std::vector<int64_t> counts_;    // -1 if there is none.
+  std::vector<int64_t> expected_;  // Of these; empty: none.
   int64_t domain_count_ = 0;
   bool too_few_domains_ = false;
-  // Of the counts, or less, as long as they rise.
+  // Of the counts; may be too low while they rise.
   mutable int64_t minimum_ = 0;
   mutable bool is_minimum_exact_ = false;
 };

@@ -1,10 +1,10 @@
-// What constraints say of rules and machines as long as nothing changes it:
-// a verdict for each constraint that does not look at the machine's load, for
-// each rules, and for each view of the aspect that the constraint looks at
+// Caches what constraints say about rules and machines: one verdict per
+// constraint that does not look at the machine's load, per set of rules, and
+// per view of the aspect that the constraint looks at
 // (constraints/machine_kinds.h).
 //
-// A changed machine has another view, so that no verdict is ever wrong: it
-// either is the one of a view that was seen before, or is asked for.
+// A changed machine has another view, so no verdict is ever wrong: either the
+// view was seen before, or the constraint is asked.
 //
 // Threads: none; confined to the core thread.
 
@@ -27,15 +27,15 @@ class VerdictCache {
   explicit VerdictCache(const ConstraintSet& constraints)
       : constraints_(&constraints) {}
 
-  // Whether a task with these rules may run on machines of this kind, whatever
+  // True if a task with these rules may run on machines of this kind, whatever
   // their load.
   bool Allows(const PlacementRules& rules, const MachineKinds& kinds,
               KindId kind);
-  // Likewise, but asks the constraints and keeps nothing: for rules that are
-  // asked about few kinds, where what is kept would be mostly gaps.
+  // The same, but asks the constraints and caches nothing: for rules that are
+  // checked against few kinds, whose cache entries would be mostly gaps.
   bool AllowsUnkept(const PlacementRules& rules, const MachineKinds& kinds,
                     KindId kind);
-  // Rules with these ids are no more.
+  // Rules with these ids no longer exist.
   void Forget(std::span<const uint32_t> rules_ids);
 
   int64_t hit_count() const { return hit_count_; }

@@ -35,7 +35,7 @@ std::vector<Cost> PolicySet::TermsOf(const Circumstances& there) const {
   if (there.machine.is_measured) load -= there.machine.reclaimed;
   std::vector<Cost> terms;
   for (const auto& model : models_) {
-    // Of the kinds that a model does not charge it charges nothing.
+    // A model charges nothing for the kinds that it does not charge.
     terms.push_back(model->LoadCost(there.machine, load) +
                     model->PreferenceCost(there.rules, there.machine) +
                     model->PeerCost(there.standing) +

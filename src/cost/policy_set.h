@@ -1,5 +1,5 @@
-// The cost models in force: their costs added up, and the registry of all
-// there are.
+// The cost models in force, with their costs added up, and the registry of all
+// models.
 
 #ifndef SLUICE_COST_POLICY_SET_H_
 #define SLUICE_COST_POLICY_SET_H_
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-// Those in force where nobody says otherwise.
+// The default models.
 inline constexpr char kDefaultCostModels[] =
     "cpu_memory,job_spread,node_affinity,pod_affinity,taint,topology_spread";
 
@@ -32,24 +32,24 @@ struct CostModelEntry {
   std::unique_ptr<CostModel> (*make)();
 };
 
-// Every model there is, by name.
+// All models, by name.
 std::span<const CostModelEntry> CostModels();
 
 class PolicySet {
  public:
-  // `names` as in --cost_model: "cpu_memory,random:seed=7".
-  // Errors: kInvalidArgument for a name that is unknown, empty or repeated, for
-  // a parameter that makes no sense, for interference that nothing charges, and
-  // for aggregates by different labels.
+  // `names` as in --cost_model: "cpu_memory,random:seed=7".  Errors:
+  // kInvalidArgument for an unknown, empty or repeated name, for an invalid
+  // parameter, for interference that no model charges, and for aggregates by
+  // different labels.
   static absl::StatusOr<PolicySet> FromNames(std::string_view names);
 
-  // `used` as in Machine: of a measured machine what is reclaimed is no load.
+  // `used` as in Machine: reclaimed amounts of a measured machine are no load.
   Cost LoadCost(const Machine& machine, const Resources& used) const {
     if (machine.is_measured)
       return LoadCostOf(machine, used - machine.reclaimed);
     return LoadCostOf(machine, used);
   }
-  // By which label machines are charged together; empty: by none.
+  // The label by which machines are charged together; empty: none.
   std::string_view AggregateLabel() const {
     const auto& models = Charging(CostKind::kAggregate);
     return models.empty() ? std::string_view()
@@ -70,8 +70,8 @@ class PolicySet {
     }
     return cost;
   }
-  // What is charged on top of that where it is known how fast the task's kind
-  // of work runs there (cost/speed_prices.h).
+  // The additional charge if it is known how fast the task's kind of work runs
+  // there (cost/speed_prices.h).
   Cost SpeedCost(const ExpectedSpeed& speed) const {
     Cost cost = 0;
     for (const CostModel* model : Charging(CostKind::kPreference)) {
@@ -93,10 +93,10 @@ class PolicySet {
     }
     return cost;
   }
-  // What it costs to leave a task waiting for which that is `by_age` by its age
-  // alone (cost/waiting_cost.h).  At most kWaitingCostMax, which is the bound
-  // by age alone, too, so that sums have the bounds that they have without any
-  // such policy, and nothing that waits for long enough is outbid.
+  // The cost of leaving a task waiting, given the cost `by_age` by its age
+  // alone (cost/waiting_cost.h).  At most kWaitingCostMax, which is also the
+  // bound by age alone.  So sums keep the bounds that they have without such
+  // policies, and nothing that waits long enough is outbid.
   Cost WaitingCost(Cost by_age, const ExpectedRun& run) const {
     for (const CostModel* model : Charging(CostKind::kWaiting)) {
       by_age = std::min(by_age * model->WaitingFactor(run), kWaitingCostMax);
@@ -110,32 +110,33 @@ class PolicySet {
     Resources used;
     PeerStanding standing;
     int64_t siblings = 0;
-    std::optional<ExpectedSpeed> speed = {};  // Nothing: it is not known.
-    // Of the machine's aggregate; nothing where it is of none.
+    std::optional<ExpectedSpeed> speed = {};  // Nullopt: unknown.
+    // Those of the machine's aggregate; empty if it is in none.
     Resources used_together = {};
     Resources offered_together = {};
   };
-  // What each charges then, in the order of names().
+  // What each policy charges then, in the order of names().
   std::vector<Cost> TermsOf(const Circumstances& there) const;
-  // As CostModel's, of the first.
+  // As CostModel::BoundsOfJobs() of the first such model.
   JobBounds BoundsOfJobs() const {
     const auto& models = Charging(CostKind::kBounds);
     return models.empty() ? JobBounds() : models.front()->BoundsOfJobs();
   }
-  // What they ask about tasks.
+  // What the models ask about tasks.
   PolicyNeeds Needs() const;
-  // As CostModel's, of the least patient; nothing where none has any.
+  // As CostModel::DetourMax(), of the least patient model; nullopt if none has
+  // any.
   std::optional<Cost> DetourMax(int64_t waited_ms) const;
-  // The same, of the one that asks for the most.
+  // As CostModel::SpeedSamplesMin(), of the model that asks for the most.
   std::optional<int64_t> SpeedSamplesMin() const;
-  // Whether any of them ever charges it.
+  // True if any model may charge it.
   bool Charges(CostKind kind) const { return !Charging(kind).empty(); }
   // Without parameters.
   const std::vector<std::string>& names() const { return names_; }
   bool Has(std::string_view name) const {
     return std::ranges::find(names_, name) != names_.end();
   }
-  // As CostModel's, of any of them.
+  // True if it is for any of the models; see CostModel.
   bool TellsMachinesApart() const {
     return std::ranges::any_of(
         models_, [](const auto& model) { return model->TellsMachinesApart(); });
@@ -144,8 +145,8 @@ class PolicySet {
     return std::ranges::any_of(
         models_, [](const auto& model) { return model->FallsWithLoad(); });
   }
-  // What tasks may wish for that none of them charges, in words; empty where
-  // there is nothing.
+  // Texts for preferences that tasks may state but no model charges; empty if
+  // there are none.
   std::string UnheededWishes() const;
 
  private:

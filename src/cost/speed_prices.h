@@ -1,8 +1,8 @@
-// What it costs to put tasks on the types of machines on which their kind of
-// work is known to run more slowly than elsewhere.
+// The cost of putting tasks on types of machines on which their kind of work is
+// known to run more slowly than elsewhere.
 //
-// It keeps what it needs of the histories, so that what completes while a round
-// is under way changes none of its costs.
+// It copies what it needs of the histories, so that completions during a round
+// change none of its costs.
 //
 // Threads: none; confined to the core thread.  Determinism: equal histories
 // give equal costs.
@@ -31,14 +31,14 @@ class SpeedPrices {
     Update(histories);
   }
 
-  // Takes what is known by now, and returns the kinds of work that it is
-  // charged otherwise for, ascending.
+  // Takes in what is known now, and returns the kinds of work whose charges
+  // changed, ascending.
   std::vector<WorkKindId> Update(const ClassHistories& histories);
 
-  // Nothing where too little is known of the kind on such machines.
+  // Nullopt if too little is known of the kind on such machines.
   std::optional<ExpectedSpeed> Find(const PlacementRules& rules,
                                     const Machine& machine) const;
-  // 0 there.
+  // 0 if the speed is unknown.
   Cost Of(const PlacementRules& rules, const Machine& machine) const {
     if (prices_.empty()) return 0;
     const Price* price = FindPrice(rules, machine);

@@ -6,7 +6,7 @@ namespace sluice {
 
 Cost WaitingCost(int64_t waited_ms) {
   constexpr int64_t kStepMs = 10000;
-  constexpr int64_t kStepsPerBase = 6;  // One minute costs the base again.
+  constexpr int64_t kStepsPerBase = 6;  // Each minute adds the base.
   constexpr int64_t kStepsMax =
       (kWaitingCostMax / kWaitingCostBase - 1) * kStepsPerBase;
   // A clock that was set back must not make waiting cheaper than it ever was.

@@ -1,9 +1,8 @@
-// What it costs to leave each task waiting, as one round sees it: by its age
-// and, where a policy of the set asks for that, by how long tasks of its kind
-// of work ran so far.
+// The cost of leaving each task waiting, as one round sees it: by its age and,
+// if a policy asks for that, by the past run times of its kind of work.
 //
-// It keeps what it needs of the histories, so that what completes while a round
-// is under way changes none of its prices.
+// It copies what it needs of the histories, so that completions during a round
+// change none of its prices.
 //
 // Threads: values; const methods only.  Determinism: equal arguments give equal
 // prices.
@@ -29,7 +28,7 @@ class WaitingPrices {
   WaitingPrices(const PolicySet& policies, const ClassHistories& histories,
                 int64_t now_ms);
 
-  // Whether more than age counts.
+  // True if more than age counts.
   bool HeedKinds() const { return heed_kinds_; }
 
   Cost Of(const Task& task) const {
@@ -39,7 +38,7 @@ class WaitingPrices {
   }
   ExpectedRun ExpectedOf(WorkKindId kind) const;
 
-  // The dearest first; those that cost the same stay in their order.
+  // The highest cost first; the order of equal costs is kept.
   void Sort(std::vector<const Task*>* tasks) const;
 
  private:

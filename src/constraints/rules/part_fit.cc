@@ -1,5 +1,5 @@
-// Parts: a NUMA node or a processing unit has room for all that a task asks for
-// which demands to have it from one.
+// Parts: a NUMA node or a processing unit has room for everything that a task
+// asks for, if the task demands to get it from one.
 
 #include <memory>
 

@@ -1,5 +1,5 @@
-// Required taints: the machine has each taint that the task demands, so that a
-// task for machines that were set aside runs on no others.
+// Required taints: the machine has each taint that the task demands.  So a task
+// for machines that were set aside runs on no others.
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
-// Resource fit: every resource that a task asks for is free on the machine,
-// to the last unit (an exact fit fits).  What it does not ask for is not
-// looked at, and a resource that a machine does not state it does not have
-// (Kubernetes: NodeResourcesFit).
+// Resource fit: every resource that a task asks for is free on the machine, to
+// the last unit (an exact fit fits).  Other resources are ignored, and a
+// machine has none of a resource that it does not state (Kubernetes:
+// NodeResourcesFit).
 
 #include <algorithm>
 #include <memory>

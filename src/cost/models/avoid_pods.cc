@@ -1,11 +1,11 @@
-// The avoid_pods policy: a machine that would rather not have the tasks of a
-// controller gets them last (Kubernetes: NodePreferAvoidPods, which outweighs
-// all other scores together).
+// The avoid_pods policy: a machine that avoids the tasks of a controller gets
+// them last (Kubernetes: NodePreferAvoidPods, which outweighs all other scores
+// together).
 //
 //   8,000,000 on a machine that avoids the task's owner
 //
-// node_affinity (3,000,000 at most), taint (3,600,000) and cpu_memory (32,000)
-// stay below it together.
+// The sum of node_affinity (at most 3,000,000), taint (3,600,000) and
+// cpu_memory (32,000) stays below it.
 
 #include <algorithm>
 #include <memory>

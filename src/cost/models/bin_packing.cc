@@ -7,10 +7,10 @@
 //
 // Costs fall with load.  The network charges each task of a pass the mean of
 // what the tasks on the machine would pay, and fills machines one after the
-// other (network/band_network.h), so that a pass that fills its machines pays
-// exactly this.  What a packing places is placed by its patterns, whatever the
-// load.  job_spread wants the opposite, and what is placed is arranged by it
-// afterwards where both are in force.
+// other (network/band_network.h).  So a pass that fills its machines pays
+// exactly this.  A packing places tasks by its patterns, regardless of load.
+// job_spread has the opposite goal; if both are in force, placements are
+// rearranged by it afterwards.
 
 #include <algorithm>
 #include <memory>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Cost kScale = 1000;
 
-// 0 where it is full, or there is none of the resource.
+// 0 if it is full, or there is none of the resource.
 Cost FreePart(const Machine& machine, const Resources& used,
               ResourceIndex index) {
   const int64_t capacity =

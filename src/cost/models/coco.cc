@@ -1,7 +1,7 @@
-// The CoCo policy: tasks that get into each other's way on a machine part
+// The CoCo policy: separates tasks that get in each other's way on a machine
 // (Firmament's coordinated co-location model, OSDI'16, section 6.1).
 //
-// A task of a kind minds each task beside it, by their kinds, in weights of a
+// A task minds each task beside it, depending on their kinds, in weights of a
 // preferred anti-affinity:
 //
 //              turtle  sheep  rabbit  devil
@@ -13,8 +13,8 @@
 // Both of a pair are charged, so that a rabbit beside a devil costs 200 and two
 // sheep 10.  The weights are a tenth of Firmament's.
 //
-// The kind of a task that states none is learned: it follows from how its kind
-// of work used the last-level cache (docs/decisions/0035-learned-kinds.md).
+// The kind of a task that states none is learned from how its kind of work used
+// the last-level cache (docs/decisions/0035-learned-kinds.md).
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 //   balanced          1000 x the variance of the two, at most 250
 //   plain             2000, what Firmament adds for a task without preferences
 //
-// Load is measured against the machine's capacity, so that what the system
-// reserves is load.
+// Load is measured against the machine's capacity, so what the system reserves
+// counts as load.
 
 #include <algorithm>
 #include <memory>
@@ -20,12 +20,12 @@ namespace {
 
 constexpr Cost kScale = 1000;
 constexpr Cost kPlain = 2000;
-// A machine that is overcommitted (it came back smaller) is as dear as ten
+// An overcommitted machine (it came back smaller) costs at most as much as ten
 // full ones; the bound keeps the model within kModelCostMax.
 constexpr int64_t kLoadMaxPpm = 10000000;
 
-// Load in parts per million of the capacity.  A resource of which there is
-// none is full.
+// Load in parts per million of the capacity.  A missing resource counts as
+// full.
 int64_t LoadPpm(const Machine& machine, const Resources& used,
                 ResourceIndex index) {
   const int64_t capacity =

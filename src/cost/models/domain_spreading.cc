@@ -1,16 +1,15 @@
-// The domain_spreading policy: the rack (or zone, or whatever a label names) of
-// which the least is in use comes first, whatever its machines are used for one
-// by one.  The machines of a rack share power and an uplink, and go away
-// together.
+// The domain_spreading policy: the rack (or zone, or whatever a label names)
+// with the lowest use comes first, however its single machines are used.  The
+// machines of a rack share power and an uplink, and fail together.
 //
 //   6,000 x used / offered of all its machines, the mean of cpu and memory
 //
-// A whole domain that is full is dearer than what cpu_memory says of a machine,
-// so that domains fill evenly, and each by its emptiest machines.  A machine
-// without the label is charged nothing.
+// A whole domain that is full costs more than anything cpu_memory charges for a
+// machine.  So domains fill evenly, and each by its emptiest machines.  A
+// machine without the label is charged nothing.
 //
-// domain_spreading:label=topology.kubernetes.io/zone is for zones; "rack" where
-// no label is stated.
+// domain_spreading:label=topology.kubernetes.io/zone is for zones; the default
+// label is "rack".
 
 #include <cstdint>
 #include <limits>
@@ -51,7 +50,7 @@ class DomainSpreading : public CostModel {
   static Cost PartOf(int64_t used, int64_t offered) {
     if (offered <= 0 || used <= 0) return 0;
     if (used >= offered) return kScale;
-    // To divide narrow numbers takes a fraction of the time.
+    // Dividing narrow numbers takes a fraction of the time.
     constexpr int64_t kNarrow = std::numeric_limits<int64_t>::max() / kScale;
     if (used <= kNarrow) return used * kScale / offered;
     return static_cast<Cost>(static_cast<Int128>(used) * kScale / offered);

@@ -1,10 +1,11 @@
-// The job_bounds policy: so many tasks of each job should go to each domain at
-// least, and may at most.  It charges nothing.  In the network the bounds are
-// those of the arcs from the job's tasks to the domains.
+// The job_bounds policy: each domain should have a minimum of tasks of each
+// job, and may have a maximum.  It charges nothing.  In the network the bounds
+// are those of the arcs from the job's tasks to the domains.
 //
-// Without parameters it is one in each rack.  job_bounds:at_least=0:at_most=8
-// is for racks, too, and ":label=topology.kubernetes.io/zone" for zones; with
-// ":label=" each machine is a domain.
+// Without parameters the minimum is one in each rack.
+// job_bounds:at_least=0:at_most=8 is for racks, too, and
+// ":label=topology.kubernetes.io/zone" for zones; with ":label=" each machine
+// is a domain.
 
 #include <cstdint>
 #include <memory>

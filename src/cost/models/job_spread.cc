@@ -4,8 +4,8 @@
 //
 //   1 for each other task of its job on the machine
 //
-// So it costs least to have as many tasks of the job on one machine as on the
-// next.  This comes before load, and after any preference.
+// So costs are lowest if each machine has equally many tasks of the job.  This
+// counts before load, and after any preference.
 
 #include <memory>
 

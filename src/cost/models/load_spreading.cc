@@ -1,12 +1,12 @@
-// The load_spreading policy: the machine on which the fewest tasks run comes
+// The load_spreading policy: the machine with the fewest running tasks comes
 // first, whatever they ask for (Firmament's Octopus model).
 //
 //   100 for each task or foreign pod on the machine, the first 80,000 of them
 //
-// Firmament charged all tasks of a batch the same, so that the emptiest machine
-// was filled to its last slot before the next.  Here each task that a batch
-// adds makes the next one dearer by as much, so that machines alike get counts
-// that differ by one at most.
+// Firmament charged all tasks of a batch the same, so the emptiest machine was
+// filled to its last slot before the next.  Here each task of a batch raises
+// the cost of the next one by as much, so the counts of equal machines differ
+// by at most one.
 
 #include <algorithm>
 #include <memory>

@@ -3,10 +3,10 @@
 //
 //   1000 x in use / capacity, the mean of receiving and sending
 //
-// In use is what is requested, or what was measured last where that is more;
-// and on top of it what the tasks ask for that a round adds.  A sample that is
-// stale (UsageHistory::Current()) does not count, and a link of which nothing
-// is stated is full.
+// What is in use is what is requested, or what was last measured if that is
+// more, plus the requests of the tasks that a round adds.  A stale sample
+// (UsageHistory::Current()) does not count, and a link without a stated
+// capacity counts as full.
 //
 // Requests alone decide what fits: bandwidth is a resource like any other
 // (constraints/rules/resource_fit.cc), so a link is never oversubscribed.
@@ -21,8 +21,8 @@ namespace sluice {
 namespace {
 
 constexpr Cost kScale = 1000;
-// A link that is overcommitted (it came back smaller, or more is measured than
-// there is) is as dear as ten full ones; the bound keeps the model within
+// An overcommitted link (it came back smaller, or more is measured than there
+// is) costs at most as much as ten full ones; the bound keeps the model within
 // kModelCostMax.
 constexpr Cost kCostMax = 10 * kScale;
 
@@ -51,7 +51,7 @@ class NetworkAware : public CostModel {
            2;
   }
 
-  // Each has samples of its own.
+  // Each machine has its own samples.
   bool TellsMachinesApart() const override { return true; }
 };
 

@@ -5,10 +5,10 @@
 //   match; 3,000,000 at most, so that weights that sum to more than 1,000 (ten
 //   terms of the largest weight) count proportionally less.
 //
-// One weight is more than any difference of load (1,000 in cpu_memory between
-// an empty and a full machine): preferences order machines, and load decides
-// between those that are preferred alike.  Unlike in Kubernetes the sums are
-// not normalized: what a machine costs depends on no other machine.
+// One unit of weight costs more than any difference in load (1,000 in
+// cpu_memory between an empty and a full machine): preferences order machines,
+// and load decides between equally preferred ones.  Unlike in Kubernetes, the
+// sums are not normalized: the cost of a machine depends on no other machine.
 
 #include <memory>
 

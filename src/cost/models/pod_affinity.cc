@@ -1,12 +1,12 @@
-// The pod affinity policy: machines near tasks that the task would rather be
-// near come first, those near tasks that it would rather avoid last
-// (Kubernetes: InterPodAffinity's score).
+// The pod affinity policy: machines near tasks that the task prefers come
+// first, and machines near tasks that it avoids last (Kubernetes:
+// InterPodAffinity's score).
 //
 //   3,000 for each unit of weight by which a machine falls short of the best,
 //   or less where the weights differ by more than 1,000 in all: the worst costs
 //   3,000,000
 //
-// A weight is worth here what it is in node_affinity, as in Kubernetes' default
+// A weight is worth as much here as in node_affinity, as in Kubernetes' default
 // profile (plugin weights 2 and 2), and each running task counts.
 
 #include <algorithm>

@@ -4,11 +4,11 @@
 //   3,000 for each GiB that comes from elsewhere in the machine's rack,
 //   6,000 for each that comes from another rack
 //
-// A task that has just come goes only where its data is the nearest; for each
-// second that it waits it takes a machine that costs 1,500 more.  So one whose
-// machine is full waits 2 s for each GiB that it would else get from the rack,
-// and 4 s for each from another.  Firmament's defaults say the same: 1 and 2
-// for a GB, and 0.5 for a second.
+// A new task goes only where its data is nearest.  For each second that it
+// waits, it accepts a machine that costs 1,500 more.  So a task whose machine
+// is full waits 2 s for each GiB that it would otherwise get from the rack, and
+// 4 s for each from another.  Firmament's defaults say the same: 1 and 2 for a
+// GB, and 0.5 for a second.
 
 #include <algorithm>
 #include <memory>
@@ -35,7 +35,7 @@ class Quincy : public CostModel {
     if (data.empty()) return 0;
     const std::string* rack = FindLabel(machine.labels, kRackLabel);
     const int64_t here = TaskData::AmountAt(data.on_machines, machine.name);
-    // Racks that nobody states are of no help.
+    // Racks that nobody states do not help.
     const int64_t near =
         rack == nullptr
             ? here

@@ -1,5 +1,5 @@
-// The random policy: any machine with room, by chance (Firmament's Random
-// model).  To compare others with.
+// The random policy: a random machine with room (Firmament's Random model).  A
+// baseline for comparisons.
 //
 //   0 to 999, drawn anew for each machine and number of tasks on it
 //

@@ -1,15 +1,15 @@
-// The sjf policy: the task that is expected to run the shortest comes first
+// The sjf policy: the task with the shortest expected run comes first
 // (Firmament's SJF model).
 //
 //   waiting cost x 2^clamp(3 + mean step - step, 0, 6)
 //
 // A step is the binary logarithm of the mean run time of the task's kind of
-// work, so a task that takes half as long is twice as dear to leave waiting,
-// from an eighth of what is usual to eight times that, and one of a kind that
-// is not known is as dear as a usual one.  Since age multiplies, too, a task of
-// the longest kind comes before newcomers of the shortest once it has waited
-// for 63 minutes.  In Firmament it waited for a hundred times what its kind
-// takes.
+// work.  So a task that takes half as long costs twice as much to leave
+// waiting, between an eighth of the usual cost and eight times that.  A task of
+// an unknown kind costs the usual amount.  Age multiplies the cost, too, so a
+// task of the longest kind comes before newcomers of the shortest once it has
+// waited for 63 minutes.  In Firmament it waited for a hundred times its kind's
+// run time.
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kStepsAround = 3;  // Of what is usual, each way.
+constexpr int64_t kStepsAround = 3;  // From the usual, each way.
 
 class Sjf : public CostModel {
  public:

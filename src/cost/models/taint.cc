@@ -1,13 +1,13 @@
 // The taint policy: machines with taints that the task does not tolerate and
-// that it had better avoid come last (Kubernetes: TaintToleration's score).
+// should avoid come last (Kubernetes: TaintToleration's score).
 //
 //   450,000 for each taint of effect PreferNoSchedule that is not tolerated,
 //   beyond the eighth 17,700 for each
 //
-// So more taints are dearer by more than load differs by under cpu_memory or
-// network_aware, within a policy's bound.
-// A taint counts half as much again as a preference of weight 100 in
-// node_affinity, as in Kubernetes' default profile (plugin weights 3 and 2).
+// So each additional taint costs more than any difference in load under
+// cpu_memory or network_aware, within a policy's bound.  A taint counts one and
+// a half times a preference of weight 100 in node_affinity, as in Kubernetes'
+// default profile (plugin weights 3 and 2).
 
 #include <algorithm>
 #include <memory>

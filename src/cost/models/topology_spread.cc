@@ -1,12 +1,12 @@
-// The topology spread policy: of the domains of a constraint that may be broken
-// the emptiest come first (Kubernetes: PodTopologySpread's score).
+// The topology spread policy: the emptiest domains of a soft spread constraint
+// come first (Kubernetes: PodTopologySpread's score).
 //
 //   60,000 times the natural logarithm of the number of domains and two, for
 //   each task by which a machine's domain exceeds the emptiest one; 3,000,000
 //   at most
 //
-// In a zone of three one task more costs a third of a preference of weight 100
-// in node_affinity.
+// With three zones, one more task in a zone costs a third of a preference of
+// weight 100 in node_affinity.
 
 #include <algorithm>
 #include <memory>

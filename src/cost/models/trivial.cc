@@ -1,10 +1,10 @@
 // The trivial policy: all machines with room cost the same (Firmament's Trivial
-// model).  Of these the one with the fewest tasks comes first, as where any
-// other policy charges two machines the same.
+// model).  Among these the one with the fewest tasks comes first, as always
+// when policies charge two machines the same.
 //
-//   2 for each task, as there
+//   2 for each task, as in Firmament
 //
-// There a task that waited cost 5, so that it was placed; here waiting costs
+// In Firmament a waiting task cost 5, so that it was placed; here waiting costs
 // far more than any policy charges.
 
 #include <memory>

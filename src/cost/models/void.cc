@@ -1,8 +1,8 @@
-// The void policy: placing costs nothing (Firmament's Void model).  Beside
-// others it changes nothing; alone it places whatever fits.
+// The void policy: placing costs nothing (Firmament's Void model).  With other
+// policies it changes nothing; alone it places whatever fits.
 //
-// There waiting cost nothing either, so that tasks might wait for no reason.
-// Here it costs what it always does.
+// In Firmament waiting cost nothing either, so tasks might wait for no reason.
+// Here it costs the usual amount.
 
 #include <memory>
 

@@ -1,14 +1,14 @@
-// The whare_map policy: a task goes where its kind of work runs the fastest, as
-// final reports have it (Mars and Tang, "Whare-Map", ISCA'13; Firmament's WHARE
-// model).
+// The whare_map policy: a task goes where its kind of work runs fastest,
+// according to final reports (Mars and Tang, "Whare-Map", ISCA'13; Firmament's
+// WHARE model).
 //
 //   75,000 for each twentieth by which an instruction takes longer on machines
 //   of this type than on the best; 3,000,000 at most, three times as long
 //
-// A type counts once there are enough runs of the kind on it (samples=N).  One
-// of which less is known costs nothing, so that it is tried.  In steps, since
-// runs on equal machines differ by some per cent, too: what is no more than
-// that should overrule no load.
+// A type counts once there are enough runs of the kind on it (samples=N).  A
+// type with fewer costs nothing, so that it is tried.  The cost rises in steps,
+// since runs on equal machines also differ by a few percent: such differences
+// should not outweigh load.
 
 #include <algorithm>
 #include <memory>
