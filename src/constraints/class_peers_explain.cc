@@ -60,7 +60,7 @@ void ClassPeers::ExplainAffinity(const Machine& machine,
       reasons->push_back(
           {"pod_affinity_of_first",
            StrCat("node(s) didn't match pod affinity rules, as the last task "
-                  "that they mean has yet to leave (",
+                  "that they select has yet to leave (",
                   TextOf(*term), ")"),
            "waits to be the first of the tasks that this one has to be near: "
            "the last of them elsewhere was told to leave"});

@@ -120,7 +120,7 @@ absl::Status CostModel::SetText(std::string_view parameter,
                                 std::string_view text) {
   return absl::InvalidArgumentError(
       StrCat("'", parameter, text.empty() ? "" : "=", text,
-             "' is no parameter with a number, like 'seed=7'"));
+             "' is not a parameter with a number, such as 'seed=7'"));
 }
 
 namespace {
@@ -191,7 +191,7 @@ absl::StatusOr<PolicySet> PolicySet::FromNames(std::string_view names) {
                                         &CostModelEntry::kind);
     return absl::InvalidArgumentError(
         StrCat("cost model '", name->name,
-               "' needs 'pod_affinity', which charges what tasks mind"));
+               "' needs 'pod_affinity', which charges for what tasks mind"));
   }
   return set;
 }

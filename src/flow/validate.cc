@@ -117,7 +117,7 @@ absl::Status ValidatePureProblem(const FlowProblem& problem) {
   }
   if (!problem.all_or_none().empty()) {
     return InvalidArc(*problem.all_or_none().begin(),
-                      "this algorithm knows no all-or-none arcs");
+                      "this algorithm does not support all-or-none arcs");
   }
   return absl::OkStatus();
 }

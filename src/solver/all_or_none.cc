@@ -339,8 +339,8 @@ void BranchAndBound<Relaxation>::Finish() {
     result_.outcome = SolveOutcome::kInfeasible;
     result_.error = result_.node_count == 1
                         ? last_.error
-                        : StrCat("none of the choices that the ", arcs_.size(),
-                                 " all-or-none arcs leave has a flow");
+                        : StrCat("no choice of the ", arcs_.size(),
+                                 " all-or-none arcs has a flow");
   }
   if (!result_.has_flow()) result_.solution.outcome = result_.outcome;
 }

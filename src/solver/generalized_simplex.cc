@@ -67,7 +67,7 @@ absl::Status ValidateForDoubles(const FlowProblem& problem) {
   if (!problem.all_or_none().empty()) {
     return absl::InvalidArgumentError(
         StrCat("arc ", *problem.all_or_none().begin(),
-               ": this algorithm knows no all-or-none arcs"));
+               ": this algorithm does not support all-or-none arcs"));
   }
   const int64_t size = int64_t{1} * problem.node_count() + problem.arc_count() +
                        problem.segment_count();

@@ -87,7 +87,7 @@ absl::Status CheckArc(const FlowProblem& problem,
   }
   // An arc without room may hide a NaN potential.
   if (!std::isfinite(drop)) {
-    return Wrong("arc ", index, ": a potential is no number");
+    return Wrong("arc ", index, ": a potential is not a number");
   }
   return absl::OkStatus();
 }

@@ -60,8 +60,9 @@ class Coco : public CostModel {
         std::ranges::find(kParameters, parameter, &Parameter::name);
     if (it == std::end(kParameters)) return CostModel::Set(parameter, value);
     if (value < 1 || value > kParameterMax) {
-      return absl::InvalidArgumentError(StrCat(
-          parameter, ": ", value, " is no number from 1 to ", kParameterMax));
+      return absl::InvalidArgumentError(StrCat(parameter, ": ", value,
+                                               " is not a number from 1 to ",
+                                               kParameterMax));
     }
     scheme_.*(it->value) = value;
     return absl::OkStatus();

@@ -45,7 +45,7 @@ class JobBoundsPolicy : public CostModel {
     if (parameter != "label") return CostModel::SetText(parameter, text);
     if (text.size() > kLabelBytesMax) {
       return absl::InvalidArgumentError(
-          StrCat("label: ", kLabelBytesMax, " bytes at most are allowed"));
+          StrCat("label: at most ", kLabelBytesMax, " bytes are allowed"));
     }
     bounds_.topology_key = text;
     return absl::OkStatus();

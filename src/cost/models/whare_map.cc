@@ -30,8 +30,8 @@ class WhareMap : public CostModel {
   absl::Status Set(std::string_view parameter, int64_t value) override {
     if (parameter != "samples") return CostModel::Set(parameter, value);
     if (value < 1 || value > kSamplesMax) {
-      return absl::InvalidArgumentError(
-          StrCat("samples: ", value, " is no number from 1 to ", kSamplesMax));
+      return absl::InvalidArgumentError(StrCat(
+          "samples: ", value, " is not a number from 1 to ", kSamplesMax));
     }
     samples_min_ = value;
     return absl::OkStatus();

@@ -345,7 +345,7 @@ TEST_F(PreemptionTextTest, SaysThatATaskIsToBeTheFirstOfItsKind) {
                 "near; its stop costs 100");
   cluster_.Apply(Added("o", {.cpu = 1000}));
   EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
-              HasSubstr("as the last task that they mean has yet to leave"));
+              HasSubstr("as the last task that they select has yet to leave"));
 }
 
 TEST_F(PreemptionTextTest, SaysThatATaskCountsInTheZoneOfOneThatIsSpread) {

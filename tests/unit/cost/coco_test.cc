@@ -73,7 +73,7 @@ TEST(Coco, RefusesParametersThatMakeNoSense) {
           PolicySet::FromNames("coco:" + name + "=" + value + ",pod_affinity"),
           StatusIs(absl::StatusCode::kInvalidArgument,
                    "cost model 'coco': " + name + ": " + value +
-                       " is no number from 1 to 1000"));
+                       " is not a number from 1 to 1000"));
     }
   }
   EXPECT_THAT(PolicySet::FromNames("coco:sheep=3,pod_affinity"),

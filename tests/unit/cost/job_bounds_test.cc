@@ -40,7 +40,7 @@ TEST(JobBounds, RefusesWhatMakesNoSense) {
   refused("job_bounds:at_most=1000001", "at_most: 0 to 1000000 are allowed");
   refused("job_bounds:at_most=2:at_least=3", "at_least 3 is above at_most 2");
   refused("job_bounds:seed=3", "no parameter 'seed'");
-  refused("job_bounds:labels=x", "'labels=x' is no parameter");
+  refused("job_bounds:labels=x", "'labels=x' is not a parameter");
 }
 
 }  // namespace

@@ -54,14 +54,14 @@ TEST(PolicySet, PassesParametersOn) {
            std::pair("taint:seed=7",
                      "cost model 'taint': there is no parameter 'seed'"),
            std::pair("random:",
-                     "cost model 'random': '' is no parameter with "
-                     "a number, like 'seed=7'"),
+                     "cost model 'random': '' is not a parameter with "
+                     "a number, such as 'seed=7'"),
            std::pair("random:seed",
-                     "cost model 'random': 'seed' is no "
-                     "parameter with a number, like 'seed=7'"),
+                     "cost model 'random': 'seed' is not a "
+                     "parameter with a number, such as 'seed=7'"),
            std::pair("random:seed=7x,taint",
-                     "cost model 'random': 'seed=7x' is no parameter with a "
-                     "number, like 'seed=7'"),
+                     "cost model 'random': 'seed=7x' is not a parameter with a "
+                     "number, such as 'seed=7'"),
        }) {
     EXPECT_THAT(PolicySet::FromNames(names),
                 StatusIs(absl::StatusCode::kInvalidArgument, error));

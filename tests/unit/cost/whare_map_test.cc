@@ -36,7 +36,7 @@ TEST(WhareMapPolicy, SaysHowManyRunsItTakes) {
     EXPECT_THAT(PolicySet::FromNames(std::string("whare_map:samples=") + value),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          std::string("cost model 'whare_map': samples: ") +
-                             value + " is no number from 1 to 1000"));
+                             value + " is not a number from 1 to 1000"));
   }
   EXPECT_THAT(PolicySet::FromNames("whare_map:runs=3"),
               StatusIs(absl::StatusCode::kInvalidArgument,

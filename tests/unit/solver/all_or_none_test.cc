@@ -112,7 +112,7 @@ TEST_P(AllOrNoneTest, FindsThatNoChoiceHasAFlow) {
   EXPECT_EQ(result.outcome, SolveOutcome::kInfeasible);
   EXPECT_EQ(result.solution.outcome, SolveOutcome::kInfeasible);
   EXPECT_THAT(result.solution.witness_cut, IsEmpty());
-  EXPECT_THAT(result.error, HasSubstr("none of the choices that the 3"));
+  EXPECT_THAT(result.error, HasSubstr("no choice of the 3"));
 }
 
 // All-or-none arcs of even capacities only: no choice of them makes up the odd
