@@ -134,6 +134,7 @@ TEST_F(ExplanationTest, SaysThatATaskOfAFeedWaitsForARoundToo) {
                          .machine_uuid = ""},
               0);
   state.Apply(feed, SnapshotEnded(), 0);
+  state.SyncPeers();
   const TaskId task = state.feeds().at(feed).tasks.at("web-0");
   EXPECT_EQ(ExplainTask(task.value).summary,
             "1/1 machines: it fits, and waits for the next round");
