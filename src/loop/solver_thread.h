@@ -14,17 +14,12 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "core/round_solver.h"
-#include "core/round_work.h"
+#include "round/round_solver.h"
+#include "round/round_work.h"
 #include "sluice/base/clock.h"
 #include "sluice/solver/solver.h"
 
 namespace sluice {
-
-struct SolveResult {
-  RoundSolver::Result result;
-  int64_t solve_us = 0;
-};
 
 class SolverThread {
  public:

@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "loop/feed_session.h"
+#include "clients/feed_session.h"
 #include "rpc/convert.h"
 #include "sluice/v1/feed.pb.h"
 

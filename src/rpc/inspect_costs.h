@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "core/cost_terms.h"
+#include "round/cost_terms.h"
 #include "sluice/v1/inspector.pb.h"
 
 namespace sluice {

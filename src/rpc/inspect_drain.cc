@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "constraints/shown_text.h"
-#include "core/draining.h"
+#include "round/draining.h"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "core/scheduler.h"
+#include "round/scheduler.h"
 #include "sluice/v1/inspector.pb.h"
 #include "state/cluster_state.h"
 

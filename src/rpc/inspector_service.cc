@@ -6,7 +6,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "constraints/shown_text.h"
-#include "loop/census.h"
+#include "core/census.h"
 #include "rpc/inspect_budgets.h"
 #include "rpc/inspect_drain.h"
 #include "rpc/inspect_network.h"

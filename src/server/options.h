@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "access/secrets.h"
-#include "core/round_stats.h"
 #include "cost/policy_set.h"
 #include "etcd/etcd_address.h"
 #include "persist/store.h"
+#include "round/round_stats.h"
 #include "rpc/reply_codes.h"
 #include "state/measured_use.h"
 #include "state/requeues.h"

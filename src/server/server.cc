@@ -27,7 +27,6 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "constraints/constraint_set.h"
-#include "core/scheduler.h"
 #include "cost/policy_set.h"
 #include "etcd/etcd_replica.h"
 #include "grpc/health/v1/health.pb.h"
@@ -37,6 +36,7 @@
 #include "persist/records.h"
 #include "persist/recovery.h"
 #include "persist/rocksdb_store.h"
+#include "round/scheduler.h"
 #include "rpc/feed_service.h"
 #include "rpc/gate.h"
 #include "rpc/inspector_service.h"
@@ -146,6 +146,13 @@ std::unique_ptr<grpc::Server> StartGrpc(
   return builder.BuildAndStart();
 }
 
+Contract::Options ContractOptions(const Options& options) {
+  return {.holds = {.removal_hold_us = options.removal_hold_ms * 1000,
+                    .reused_uid_hold_us = options.reused_uid_hold_ms * 1000},
+          .announcement_quiet_ms = options.announcement_quiet_ms,
+          .forget_stale_after_ms = options.forget_stale_after_s * 1000};
+}
+
 class Daemon final : public Server {
  public:
   // `replica` is the store if that is on etcd, else null.
@@ -161,20 +168,20 @@ class Daemon final : public Server {
                        .requeues = options.requeues,
                        .preemption = options.preemption,
                        .reservations = options.reservations},
-        scheduler_(std::in_place, policies_, constraints_, round_options_),
+        state_(std::in_place),
+        scheduler_(std::in_place, &*state_, policies_, constraints_,
+                   round_options_),
         store_(std::move(store)),
         replica_(replica),
         solver_(MakeSolver(options.solver)),
-        loop_(
-            {*scheduler_, *store_, *solver_, clock_, metrics_},
-            {.inline_arcs_max = kInlineArcsMax,
-             .durability = options.durability,
-             .holds = {.removal_hold_us = options.removal_hold_ms * 1000,
-                       .reused_uid_hold_us = options.reused_uid_hold_ms * 1000},
-             .announcement_quiet_ms = options.announcement_quiet_ms,
-             .forget_stale_after_ms = options.forget_stale_after_s * 1000,
-             .feeds = {.round_interval_us = options.round_interval_ms * 1000,
-                       .grace_us = options.feed_grace_ms * 1000}}) {}
+        loop_({*state_, *scheduler_, *store_, *solver_, clock_, metrics_},
+              {.inline_arcs_max = kInlineArcsMax,
+               .durability = options.durability,
+               .core = {.contract = ContractOptions(options),
+                        .feeds = {.round_interval_us =
+                                      options.round_interval_ms * 1000,
+                                  .grace_us = options.feed_grace_ms * 1000}}}) {
+  }
 
   ~Daemon() override {
     if (replica_ != nullptr) replica_->Stop();
@@ -325,9 +332,11 @@ class Daemon final : public Server {
 
   // Reads the store into a state that is new: one that was prepared may be old.
   absl::Status RecoverState() {
-    // The loop, which has not started, knows it by its address.
-    scheduler_.emplace(policies_, constraints_, round_options_);
-    ClusterState& state = scheduler_->mutable_state();
+    // The loop, which has not started, knows both by their addresses.
+    scheduler_.reset();
+    state_.emplace();
+    scheduler_.emplace(&*state_, policies_, constraints_, round_options_);
+    ClusterState& state = *state_;
     state.measured_use().SetOptions(measured_use_);
     state.SetNeeds(policies_.Needs());
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
@@ -343,7 +352,7 @@ class Daemon final : public Server {
 
   // What recovery had to undo counts before anything is based on it.
   absl::Status WriteRecovered() {
-    ClusterState& state = scheduler_->mutable_state();
+    ClusterState& state = *state_;
     if (!state.has_changes()) return absl::OkStatus();
     const ChangeSet changes = state.TakeChanges();
     return store_->Write(EncodeChanges(state, changes), Durability::kSynced);
@@ -357,7 +366,8 @@ class Daemon final : public Server {
   const ConstraintSet constraints_;
   const PolicySet policies_;
   const RoundOptions round_options_;
-  std::optional<Scheduler> scheduler_;  // Never nothing.
+  std::optional<ClusterState> state_;  // Neither is ever nothing.
+  std::optional<Scheduler> scheduler_;
   const std::unique_ptr<Store> store_;
   EtcdReplica* const replica_;  // The same, or null.
   const std::unique_ptr<Solver> solver_;

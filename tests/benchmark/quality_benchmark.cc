@@ -55,10 +55,10 @@
 #include "benchmark/quality_preemption.h"
 #include "benchmark/quality_table.h"
 #include "constraints/class_peers.h"
-#include "core/round_solver.h"
-#include "core/scheduler.h"
 #include "cost/policy_set.h"
 #include "cost/waiting_cost.h"
+#include "round/round_solver.h"
+#include "round/scheduler.h"
 #include "solver/registry.h"
 #ifdef SLUICE_HAVE_GLPK
 #include "benchmark/quality_mip.h"
@@ -180,8 +180,9 @@ bool DoesAnyWaitThatFits(const ClusterState& state,
 
 Outcome RunRound(const QualityInput& input, const PolicySet& policies,
                  const ConstraintSet& constraints) {
-  Scheduler scheduler(policies, constraints, RoundOptions());
-  Load(input, &scheduler.mutable_state());
+  ClusterState state;
+  Scheduler scheduler(&state, policies, constraints, RoundOptions());
+  Load(input, &state);
   const std::unique_ptr<Solver> base = MakeSolver("automatic");
   RoundSolver solver(*base);
   const double start = Seconds();

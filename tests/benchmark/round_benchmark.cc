@@ -19,10 +19,10 @@
 #include "benchmark/quality_inputs.h"
 #include "benchmark/timed_rounds.h"
 #include "constraints/constraint_set.h"
-#include "core/round_solver.h"
-#include "core/scheduler.h"
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
+#include "round/round_solver.h"
+#include "round/scheduler.h"
 #include "solver/registry.h"
 #include "util/cluster_builder.h"
 #include "util/rules_builder.h"
@@ -83,14 +83,16 @@ Shares RunFirstRounds(benchmark::State& bench, std::string_view policy_names,
   Shares shares;
   for (auto _ : bench) {
     bench.PauseTiming();
-    auto scheduler =
-        std::make_unique<Scheduler>(policies, constraints, RoundOptions());
-    fill(&scheduler->mutable_state());
+    auto state = std::make_unique<ClusterState>();
+    auto scheduler = std::make_unique<Scheduler>(state.get(), policies,
+                                                 constraints, RoundOptions());
+    fill(state.get());
     RoundSolver solver(*base);
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
     scheduler.reset();
+    state.reset();
     bench.ResumeTiming();
   }
   return shares;
@@ -154,8 +156,8 @@ void RunRoundsOfNewTasks(benchmark::State& bench, std::string_view names,
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   std::optional<RoundSolver> solver(*base);
-  Scheduler scheduler(policies, constraints, RoundOptions());
-  ClusterState& state = scheduler.mutable_state();
+  ClusterState state;
+  Scheduler scheduler(&state, policies, constraints, RoundOptions());
   const int64_t running = 10 * bench.range(0);
   AddMachines(bench.range(0), bench.range(3), &state);
   if (has_racks) LabelRacks(&state);
@@ -163,7 +165,7 @@ void RunRoundsOfNewTasks(benchmark::State& bench, std::string_view names,
   Shares shares;
   RunRound(&scheduler, &*solver, &shares);
   CHECK_EQ(shares.last.pending, 0);
-  Deliver(&scheduler);
+  Deliver(&state);
   shares = Shares();
   uint64_t seed = 2;
   Rng amounts(3);
@@ -179,7 +181,7 @@ void RunRoundsOfNewTasks(benchmark::State& bench, std::string_view names,
     bench.ResumeTiming();
     RunRound(&scheduler, &*solver, &shares);
     bench.PauseTiming();
-    Deliver(&scheduler);
+    Deliver(&state);
     for (int64_t i = 1; i <= bench.range(1); ++i) {
       const TaskId task = {static_cast<uint64_t>(running + i)};
       CHECK(state.Apply(RemoveTask{task}, 0) == Ack::kOk);
@@ -287,8 +289,8 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   const ConstraintSet constraints;
   const std::unique_ptr<Solver> base = MakeSolver(kSolver);
   RoundSolver solver(*base);
-  Scheduler scheduler(policies, constraints, RoundOptions());
-  ClusterState& state = scheduler.mutable_state();
+  ClusterState state;
+  Scheduler scheduler(&state, policies, constraints, RoundOptions());
   for (int64_t i = 0; i < bench.range(0); ++i) {
     CHECK(state.Apply(AddMachine{LabeledMachine(i)}, 0) == Ack::kOk);
   }
@@ -306,7 +308,7 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   Shares first;
   RunRound(&scheduler, &solver, &first);
   CHECK_GT(first.last.pending, 0);
-  Deliver(&scheduler);
+  Deliver(&state);
   const int64_t first_evaluations =
       scheduler.eligibility().counters().evaluations;
   Shares later;
@@ -692,11 +694,11 @@ void BM_RoundOfPreemption(benchmark::State& bench) {
   Shares others;  // The rounds before and after.
   for (auto _ : bench) {
     bench.PauseTiming();
+    ClusterState state;
     auto scheduler = std::make_unique<Scheduler>(
-        policies, constraints,
+        &state, policies, constraints,
         RoundOptions{.preemption = {.mode = Preemption::kPriority}});
     RoundSolver solver(*base);
-    ClusterState& state = scheduler->mutable_state();
     for (int64_t i = 0; i < machines; ++i) {
       const MachineOptions options = {.cpu = 4000,
                                       .memory = 32 * kGib + i % bench.range(1)};
@@ -705,14 +707,14 @@ void BM_RoundOfPreemption(benchmark::State& bench) {
     submit(1, 4 * machines, /*priority=*/0, /*cpu=*/900, &state);
     RunRound(scheduler.get(), &solver, &others);
     CHECK_EQ(others.last.pending, 0);
-    Deliver(scheduler.get());
+    Deliver(&state);
     submit(1 + 4 * machines, machines, /*priority=*/10, /*cpu=*/3000, &state);
     bench.ResumeTiming();
     RunRound(scheduler.get(), &solver, &shares);
     bench.PauseTiming();
     CHECK_EQ(shares.last.nominated, machines);
     CHECK_EQ(shares.last.preempted, 3 * machines) << "no fewer make room";
-    for (const ScheduleReply::Entry& entry : Deliver(scheduler.get()).deltas) {
+    for (const ScheduleReply::Entry& entry : Deliver(&state).deltas) {
       CHECK(state.Apply(RemoveTask{entry.task}, 0) == Ack::kOk);
     }
     RunRound(scheduler.get(), &solver, &others);

@@ -22,8 +22,8 @@
 #include "base/strings.h"
 #include "benchmark/timed_rounds.h"
 #include "constraints/constraint_set.h"
-#include "core/scheduler.h"
 #include "cost/policy_set.h"
+#include "round/scheduler.h"
 #include "solver/registry.h"
 #include "util/cluster_builder.h"
 #include "util/rules_builder.h"
@@ -76,7 +76,7 @@ class ChangingCluster {
                   int64_t improve_budget, const PolicySet& policies)
       : policies_(policies),
         scheduler_(
-            policies, constraints_,
+            &state_, policies, constraints_,
             RoundOptions{.improve_budget = improve_budget,
                          .preemption = {.mode = mode,
                                         .moves = {.percent_per_hour = 100,
@@ -109,7 +109,7 @@ class ChangingCluster {
   }
   // Whoever is to move goes, and another comes.
   void FollowReply() {
-    for (const ScheduleReply::Entry& entry : Deliver(&scheduler_).deltas) {
+    for (const ScheduleReply::Entry& entry : Deliver(&state_).deltas) {
       if (entry.type == DeltaType::kPlace) continue;
       const size_t index = index_of_.at(entry.task.value);
       const Running former = tasks_[index];
@@ -134,7 +134,7 @@ class ChangingCluster {
 
  private:
   void Apply(const Command& command) {
-    CHECK(scheduler_.mutable_state().Apply(command, now_ms_) == Ack::kOk);
+    CHECK(state_.Apply(command, now_ms_) == Ack::kOk);
   }
   struct Running {
     uint64_t uid = 0;
@@ -166,6 +166,7 @@ class ChangingCluster {
 
   const PolicySet& policies_;
   const ConstraintSet constraints_;
+  ClusterState state_;
   Scheduler scheduler_;
   Rng rng_{1};
   std::vector<TaskOptions> classes_;

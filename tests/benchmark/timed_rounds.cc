@@ -67,10 +67,11 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares,
   shares->gap = shares->last.Gap().value_or(shares->gap);
 }
 
-ScheduleReply Deliver(Scheduler* scheduler) {
+ScheduleReply Deliver(ClusterState* state) {
   constexpr size_t kReplyBytesMax = size_t{1} << 30;
-  ScheduleReply reply = scheduler->TakeReply(kReplyBytesMax);
-  scheduler->EndReply(/*is_delivered=*/true);
+  Replies replies(state);
+  ScheduleReply reply = replies.Take(kReplyBytesMax);
+  replies.End(/*is_delivered=*/true);
   return reply;
 }
 

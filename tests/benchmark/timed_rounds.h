@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/round_solver.h"
-#include "core/scheduler.h"
+#include "clients/replies.h"
+#include "round/round_solver.h"
+#include "round/scheduler.h"
 
 namespace sluice {
 
@@ -43,7 +44,7 @@ void RunRound(Scheduler* scheduler, RoundSolver* solver, Shares* shares,
               int64_t now_ms = 0);
 
 // The client takes what it is to be told, which is not part of the round.
-ScheduleReply Deliver(Scheduler* scheduler);
+ScheduleReply Deliver(ClusterState* state);
 
 }  // namespace sluice
 

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "loop/feeds.h"
+#include "clients/feeds.h"
 #include "observe/metrics.h"
 #include "persist/memory_store.h"
 #include "persist/records.h"
@@ -208,7 +208,8 @@ class Target {
   }
 
   void Close(std::unique_ptr<Session>* session) {
-    feeds_->Close(session->get(), now_us_);
+    feeds_->Release(session->get(), now_us_);
+    Send();
     session->reset();
   }
 
@@ -219,7 +220,8 @@ class Target {
     scheduler_ = std::make_unique<TestScheduler>();
     const absl::Status status = Recover(store_, &scheduler_->mutable_state());
     CHECK(status.ok()) << status;
-    feeds_.emplace(scheduler_->scheduler(), metrics(), Feeds::Options());
+    feeds_.emplace(&scheduler_->mutable_state(), scheduler_->scheduler(),
+                   metrics(), Feeds::Options());
   }
 
   void Publish() {
@@ -229,10 +231,16 @@ class Target {
       CHECK(store_.Write(EncodeChanges(state, changes), Durability::kBuffered)
                 .ok());
     }
-    feeds_->Tell(now_us_);
+    Send();
     for (std::unique_ptr<Session>& session : sessions_) {
       if (session != nullptr && session->is_over) Close(&session);
     }
+  }
+
+  void Send() {
+    Messages messages;
+    feeds_->TakeMessages(now_us_, &messages);
+    SendToFeeds(&messages);
   }
 
   static Metrics& metrics() {

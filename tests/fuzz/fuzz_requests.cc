@@ -14,11 +14,12 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "clients/replies.h"
 #include "constraints/constraint_set.h"
-#include "core/round_solver.h"
-#include "core/scheduler.h"
 #include "cost/policy_set.h"
 #include "firmament/firmament_scheduler.pb.h"
+#include "round/round_solver.h"
+#include "round/scheduler.h"
 #include "rpc/convert.h"
 #include "rpc/convert_usage.h"
 #include "rpc/wire.h"
@@ -34,7 +35,7 @@ class Target {
   Target()
       : policies_(*PolicySet::FromNames(std::string(kDefaultCostModels) +
                                         ",avoid_pods")),
-        scheduler_(policies_, constraints_, RoundOptions()),
+        scheduler_(&state_, policies_, constraints_, RoundOptions()),
         solver_(MakeSolver("automatic")),
         round_solver_(*solver_) {}
 
@@ -104,7 +105,7 @@ class Target {
     Apply(to_command(message));
   }
 
-  void Apply(Command command) { scheduler_.Apply(command, ++now_ms_); }
+  void Apply(Command command) { state_.Apply(command, ++now_ms_); }
   template <class Specific>
   void Apply(absl::StatusOr<Specific> command) {
     if (command.ok()) Apply(Command(*std::move(command)));
@@ -123,12 +124,14 @@ class Target {
   }
 
   void Reply(bool is_delivered) {
-    scheduler_.TakeReply(kReplyBytesMax);
-    scheduler_.EndReply(is_delivered);
+    replies_.Take(kReplyBytesMax);
+    replies_.End(is_delivered);
   }
 
   const PolicySet policies_;
   const ConstraintSet constraints_;
+  ClusterState state_;
+  Replies replies_{&state_};
   Scheduler scheduler_;
   std::unique_ptr<Solver> solver_;
   RoundSolver round_solver_;  // As the daemon solves.

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "core/explanation.h"
 #include "network/band_network.h"
+#include "round/explanation.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"
 
@@ -193,8 +193,8 @@ std::string Transcript::Execute(std::string_view text) {
   } else if (verb == "reply") {
     output = Reply();
   } else if (verb == "deliver" || verb == "abandon") {
-    cluster_.scheduler().EndReply(/*is_delivered=*/verb == "deliver");
-    cluster_.scheduler().NoteRepliesRead();
+    cluster_.replies().End(/*is_delivered=*/verb == "deliver");
+    cluster_.replies().NoteRead();
   } else if (verb == "tasks") {
     output = Tasks();
   } else if (verb == "machines") {
@@ -239,7 +239,7 @@ std::string Transcript::Event(const Line& line) {
 }
 
 std::string Transcript::Apply(const Command& command) {
-  const std::string held = cluster_.scheduler().ConcernsUnreadReply(command)
+  const std::string held = cluster_.replies().ConcernsUnread(command)
                                ? "held until the reply has ended\n"
                                : "";
   switch (cluster_.Apply(command, now_ms_)) {
@@ -272,7 +272,7 @@ std::string Transcript::Pass() {
 }
 
 std::string Transcript::Reply() {
-  const ScheduleReply reply = cluster_.scheduler().TakeReply(kReplyBytesMax);
+  const ScheduleReply reply = cluster_.replies().Take(kReplyBytesMax);
   std::string output;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     output += StrCat(entry.type == DeltaType::kPreempt ? "preempt " : "place ",

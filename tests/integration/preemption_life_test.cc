@@ -76,9 +76,9 @@ TEST_F(PreemptionLife, ABudgetThatNeedsMoreThanRunsLetsNobodyGo) {
       TaskMessage(3, {.cpu = 500, .job = "urgent", .priority = 1000}));
   for (int i = 0; i < 3; ++i) EXPECT_THAT(client_.ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_.Explain(3).summary(),
-              HasSubstr("2 machines would have room for it without what is "
-                        "less urgent, but disruption budgets protect that: web "
-                        "needs 3 available tasks and has 2"));
+              HasSubstr("2 machines would have room for it without the less "
+                        "urgent tasks, but disruption budgets protect that: "
+                        "web needs 3 available tasks and has 2"));
   ExpectMetric("sluice_preemptions_total", 0);
   ExpectMetric("sluice_tasks_nominated", 0);
   ExpectMetric("sluice_budgets_exhausted", 1);

@@ -20,8 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/scheduler.h"
+#include "clients/replies.h"
 #include "property/random_rules.h"
+#include "round/scheduler.h"
 #include "state/command.h"
 
 namespace sluice {

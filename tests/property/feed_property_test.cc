@@ -24,7 +24,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "loop/feeds.h"
+#include "clients/feeds.h"
 #include "observe/metrics.h"
 #include "persist/memory_store.h"
 #include "persist/records.h"
@@ -79,7 +79,7 @@ struct Daemon {
   Store& store;
   TestScheduler scheduler;
   Metrics metrics;
-  Feeds feeds{scheduler.scheduler(), metrics, {}};
+  Feeds feeds{&scheduler.mutable_state(), scheduler.scheduler(), metrics, {}};
 };
 
 class FeedLife {
@@ -284,8 +284,9 @@ class FeedLife {
   // What breaks.
 
   void Cut() {
-    daemon_->feeds.Close(line_.get(), now_us_);
+    daemon_->feeds.Release(line_.get(), now_us_);
     daemon_->Write();
+    Tell();
     Disconnect();
   }
   void Disconnect() {
@@ -315,8 +316,13 @@ class FeedLife {
   void Publish() {
     daemon_->Write();
     if (rng_.Chance(1, 2)) now_us_ += 10000;
-    daemon_->feeds.Tell(now_us_);
+    Tell();
     EXPECT_EQ(FindContradiction(daemon_->scheduler.state()), "");
+  }
+  void Tell() {
+    Messages messages;
+    daemon_->feeds.TakeMessages(now_us_, &messages);
+    SendToFeeds(&messages);
   }
   void Receive(bool binds) {
     const FeedNews news = std::move(line_->news.front());

@@ -19,9 +19,9 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "core/displacement.h"
-#include "core/gangs.h"
 #include "property/peer_oracle.h"
+#include "round/displacement.h"
+#include "round/gangs.h"
 #include "util/peer_builder.h"
 #include "util/seed_count.h"
 #include "util/state_invariants.h"

@@ -15,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "core/scheduler.h"
+#include "clients/replies.h"
 #include "property/peer_oracle.h"
+#include "round/scheduler.h"
 #include "state/command.h"
 
 namespace sluice {

@@ -106,8 +106,8 @@ class Trial {
 
   void DoReply() {
     const bool is_limited = rng_.Chance(1, 3);
-    const ScheduleReply reply = cluster_.scheduler().TakeReply(
-        is_limited ? rng_.Below(200) : kReplyBytesMax);
+    const ScheduleReply reply =
+        cluster_.replies().Take(is_limited ? rng_.Below(200) : kReplyBytesMax);
     model_.ObserveReply(reply, is_limited);
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       transcript_ += StrCat(entry.task.value, "@", entry.resource_id, "\n");
@@ -119,7 +119,7 @@ class Trial {
     for (int64_t i = rng_.Between(0, 3); i > 0; --i) DoCommand();
     const bool is_delivered = rng_.Chance(4, 5);
     model_.ObserveEndOfReply(is_delivered);
-    cluster_.scheduler().EndReply(is_delivered);
+    cluster_.replies().End(is_delivered);
     model_.ObserveOutbox(cluster_.state(), /*is_in_round=*/false);
   }
 

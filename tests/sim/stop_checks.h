@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "core/round_stats.h"
+#include "round/round_stats.h"
 #include "sim/workload.h"
 #include "state/cluster_state.h"
 

@@ -88,7 +88,7 @@ def check_metrics_exist(root):
 
 
 def check_short_paths(root):
-    """`core/round.{h,cc}` stands for files below src or include/sluice."""
+    """`round/round.{h,cc}` stands for files below src or include/sluice."""
     quoted = re.compile(r"`([a-z_]+/[\w./-]+?)\.(\{[\w,]+\}|[a-z]+)`")
     tops = ("", "src", "include", "include/sluice")
     for path in documents(root):

@@ -7,9 +7,9 @@
 
 #include "base/strings.h"
 #include "constraints/constraint_set.h"
-#include "core/round_solver.h"
 #include "cost/policy_set.h"
 #include "network/eligibility.h"
+#include "round/round_solver.h"
 #include "solver/registry.h"
 
 namespace sluice {
@@ -40,15 +40,17 @@ TestScheduler::TestScheduler(RoundOptions options, std::string_view policies)
       constraints_(std::make_unique<ConstraintSet>()),
       solver_(MakeSolver("automatic")),
       round_solver_(std::make_unique<RoundSolver>(*solver_)),
-      scheduler_(
-          std::make_unique<Scheduler>(*policies_, *constraints_, options)) {
+      state_(std::make_unique<ClusterState>()),
+      replies_(std::make_unique<Replies>(state_.get())),
+      scheduler_(std::make_unique<Scheduler>(state_.get(), *policies_,
+                                             *constraints_, options)) {
   mutable_state().SetNeeds(policies_->Needs());
 }
 
 TestScheduler::~TestScheduler() = default;
 
 Ack TestScheduler::Apply(const Command& command, int64_t now_ms) {
-  return scheduler_->Apply(command, now_ms);
+  return state_->Apply(command, now_ms);
 }
 
 RoundAnswer TestScheduler::Solve(const RoundWork& work) {
@@ -84,8 +86,8 @@ const RoundStats& TestScheduler::Round(int64_t now_ms) {
 }
 
 ScheduleReply TestScheduler::Deliver(size_t bytes_max) {
-  ScheduleReply reply = scheduler_->TakeReply(bytes_max);
-  scheduler_->EndReply(/*is_delivered=*/true);
+  ScheduleReply reply = replies_->Take(bytes_max);
+  replies_->End(/*is_delivered=*/true);
   return reply;
 }
 

@@ -17,9 +17,10 @@
 
 #include "base/limits.h"
 #include "base/rng.h"
-#include "core/round_work.h"
-#include "core/scheduler.h"
+#include "clients/replies.h"
 #include "cost/policy_set.h"
+#include "round/round_work.h"
+#include "round/scheduler.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 #include "state/command.h"
@@ -64,8 +65,9 @@ class TestScheduler {
 
   Scheduler& scheduler() { return *scheduler_; }
   const Scheduler& scheduler() const { return *scheduler_; }
-  const ClusterState& state() const { return scheduler_->state(); }
-  ClusterState& mutable_state() { return scheduler_->mutable_state(); }
+  const ClusterState& state() const { return *state_; }
+  ClusterState& mutable_state() { return *state_; }
+  Replies& replies() { return *replies_; }
   const PolicySet& policies() const { return *policies_; }
   // Of the state as it is now.
   Eligibility& eligibility();
@@ -76,6 +78,8 @@ class TestScheduler {
   const std::unique_ptr<ConstraintSet> constraints_;
   const std::unique_ptr<Solver> solver_;
   const std::unique_ptr<RoundSolver> round_solver_;
+  const std::unique_ptr<ClusterState> state_;
+  const std::unique_ptr<Replies> replies_;
   const std::unique_ptr<Scheduler> scheduler_;
 };
 

@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "a NUMA node with room away from the others of 'shard'"}}},
         Story{"template",
               {"1 deltas, 0", "0 deltas, 0"},
-              {{"explain 1", "1 run and 0 wait"},
+              {{"explain 1", "1 of these run and 0 wait"},
                {"explain demo/agent-m3", "runs on machine 'm3'"},
                {"explain demo/agent-m1", "unknown"},
                {"tasks", "template"}}},

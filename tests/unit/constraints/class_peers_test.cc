@@ -1,5 +1,5 @@
 // What classes make of the tasks that run.  The verdicts by Kubernetes' rules,
-// row by row, are in tests/unit/core/pod_rules_test.cc.
+// row by row, are in tests/unit/round/pod_rules_test.cc.
 
 #include "constraints/class_peers.h"
 

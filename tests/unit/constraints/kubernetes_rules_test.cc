@@ -31,9 +31,9 @@ struct Elsewhere {
 constexpr Elsewhere kElsewhere[] = {
     {9, 9, "label changes evict nobody: nothing asks again what runs"},
     {10, 10,
-     "topologyKey goes by the label: tests/unit/core/pod_rules_test.cc"},
+     "topologyKey goes by the label: tests/unit/round/pod_rules_test.cc"},
     {17, 17, "who evicts by NoExecute taints: core/, not a constraint"},
-    {22, 36, "pods that depend on pods: tests/unit/core/pod_rules_test.cc"},
+    {22, 36, "pods that depend on pods: tests/unit/round/pod_rules_test.cc"},
     {37, 38, "a pod's request: the client adds up its containers"},
     {41, 41, "default requests for scoring: costs go by the load as it is"},
     {44, 44, "volumes: not in the wire contract"},

@@ -1,4 +1,4 @@
-// The bin_packing policy (core/policies_test.cc has what rounds make of it).
+// The bin_packing policy (round/policies_test.cc has what rounds make of it).
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// The load_spreading policy (core/policies_test.cc has what rounds make of it).
+// The load_spreading policy (round/policies_test.cc has what rounds make of
+// it).
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The network_aware policy (core/policies_test.cc has what rounds make of it).
+// The network_aware policy (round/policies_test.cc has what rounds make of it).
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The random policy (core/policies_test.cc has what rounds make of it).
+// The random policy (round/policies_test.cc has what rounds make of it).
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The whare_map policy (core/policies_test.cc has what rounds make of it).
+// The whare_map policy (round/policies_test.cc has what rounds make of it).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -19,9 +19,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const int64_t kRemovalHoldMs = CoreLoop::Options().holds.removal_hold_us / 1000;
+const int64_t kRemovalHoldMs = Contract::Options().holds.removal_hold_us / 1000;
 const int64_t kReusedUidHoldMs =
-    CoreLoop::Options().holds.reused_uid_hold_us / 1000;
+    Contract::Options().holds.reused_uid_hold_us / 1000;
 
 class CoreLoopTest : public LoopFixture {};
 
@@ -394,7 +394,7 @@ TEST_F(CoreLoopTest, MutesNothingOfANewLifeForARemovalOfTheOneBefore) {
   Submit(Submitted(1, {.cpu = 1000, .name = "ns/removed"}));
   Submit(Submitted(2, {.cpu = 1000, .name = "ns/bound"}));
   EXPECT_THAT(Schedule(), ElementsAre(1, 2));
-  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  clock_.AdvanceMs(Contract::Options().announcement_quiet_ms);
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Submit(BeginAnnouncement());
@@ -411,7 +411,7 @@ TEST_F(CoreLoopTest, PlacesWhatWaitsLongUnderAUidThatTheLifeBeforeRemoved) {
   Submit(Added("m", {.cpu = 2000}));
   Submit(Submitted(1, {.cpu = 1000}));
   EXPECT_THAT(Schedule(), ElementsAre(1));
-  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  clock_.AdvanceMs(Contract::Options().announcement_quiet_ms);
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Submit(BeginAnnouncement());
@@ -439,10 +439,10 @@ TEST_F(CoreLoopTest, EndsAnAnnouncementWhenNothingIsAnnouncedAnyMore) {
   Submit(BeginAnnouncement());
   EXPECT_THAT(Schedule(), IsEmpty()) << "nothing is known to its client yet";
   // It may take its time to begin ...
-  clock_.AdvanceMs(CoreLoop::Options().announcement_quiet_ms);
+  clock_.AdvanceMs(Contract::Options().announcement_quiet_ms);
   EXPECT_THAT(Schedule(), IsEmpty());
   // ... but where it never does it did not begin anew.
-  clock_.AdvanceMs(10 * CoreLoop::Options().announcement_quiet_ms);
+  clock_.AdvanceMs(10 * Contract::Options().announcement_quiet_ms);
   Settle();
   EXPECT_THAT(Schedule(), ElementsAre(1));
 }
@@ -629,7 +629,8 @@ TEST_F(TinyMailboxTest, RefusesWhenFullOnlyWhoMayBeRefused) {
 class SmallReplyTest : public LoopFixture {
  protected:
   // Room for two deltas with short names.
-  SmallReplyTest() : LoopFixture({.reply_bytes_max = 50}) {}
+  SmallReplyTest()
+      : LoopFixture({.core = {.contract = {.reply_bytes_max = 50}}}) {}
 };
 
 TEST_F(SmallReplyTest, CarriesOverWhatDoesNotFitAReply) {

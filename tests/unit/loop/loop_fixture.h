@@ -181,7 +181,8 @@ class LoopFixture : public testing::Test {
   explicit LoopFixture(CoreLoop::Options options = {},
                        RoundOptions round_options = {})
       : scheduler_(round_options),
-        loop_({scheduler_.scheduler(), store_, solver_, clock_, metrics_},
+        loop_({scheduler_.mutable_state(), scheduler_.scheduler(), store_,
+               solver_, clock_, metrics_},
               options) {
     loop_.Start();
   }

@@ -623,10 +623,10 @@ TEST_F(DamagedStore, IsRefusedForAKeyThatNobodyKnows) {
   for (const char* key : {"d", "zebra"}) {
     Replace(key, v1::StoredJob());
     ClusterState state;
-    EXPECT_THAT(
-        Recover(store_, &state),
-        StatusIs(absl::StatusCode::kDataLoss,
-                 HasSubstr(StrCat("record ", KeyText(key), ": of no known"))));
+    EXPECT_THAT(Recover(store_, &state),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         HasSubstr(StrCat("record ", KeyText(key),
+                                          ": its kind is unknown"))));
     Delete(key);
   }
 }

@@ -50,7 +50,7 @@ TEST(StoredBudget, IsRefusedWhereItCannotBe) {
     damage(&stored);
     DisruptionBudget decoded;
     EXPECT_THAT(DecodeFields("budget", stored, &decoded),
-                StatusIs(absl::StatusCode::kDataLoss, HasSubstr("of it")));
+                StatusIs(absl::StatusCode::kDataLoss, HasSubstr("its budget")));
   }
 }
 

@@ -41,7 +41,8 @@ class InspectTest : public testing::Test {
   TestScheduler scheduler_;
   RoundStats stats_;
   Metrics metrics_;
-  Feeds feeds_{scheduler_.scheduler(), metrics_, {}};
+  Feeds feeds_{
+      &scheduler_.mutable_state(), scheduler_.scheduler(), metrics_, {}};
   int64_t now_ms_ = 0;
 };
 
@@ -78,7 +79,7 @@ TEST_F(InspectTest, ShowsTheDaemonAndTheClusterInOneScreen) {
 }
 
 TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {
-  ClusterState& state = scheduler_.scheduler().mutable_state();
+  ClusterState& state = scheduler_.mutable_state();
   scheduler_.Apply(Submitted(1, {.name = "a"}));
   const FeedId feed = state.OpenFeed("shop");
   state.Apply(feed, SnapshotBegan(), 0);
@@ -97,7 +98,7 @@ TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {
 }
 
 TEST_F(InspectTest, CountsPrioritiesAsTheClientOfTheFeedDoes) {
-  ClusterState& state = scheduler_.scheduler().mutable_state();
+  ClusterState& state = scheduler_.mutable_state();
   scheduler_.Apply(Submitted(1, {.priority = 7, .name = "alone"}));
   const FeedId feed = state.OpenFeed("shop");
   state.Apply(feed, SnapshotBegan{.priority_zero = 1000}, 0);

@@ -1,0 +1,159 @@
+#include "clients/contract.h"
+
+#include <glog/logging.h>
+
+#include <utility>
+#include <variant>
+
+namespace sluice {
+namespace {
+
+// A client that begins anew may be silent so many times as long at first.
+constexpr int64_t kSilences = 5;
+// Two beginnings are one that a client makes on two connections.
+constexpr int64_t kSameBeginningUs = 250000;
+
+// True if the uid now names a newer task that the client has not heard of.
+bool IsContested(TaskId uid, const ClusterState& state) {
+  const Task* task = state.FindTask(uid);
+  return task != nullptr && !task->earlier_holders.empty() && !task->is_muted &&
+         (task->state == TaskState::kPending || state.IsUntold(uid));
+}
+
+}  // namespace
+
+Contract::Contract(ClusterState* state, Options options)
+    : state_(*state),
+      options_(options),
+      replies_(state),
+      held_acks_(state, &replies_, options.holds) {}
+
+std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
+                                   int64_t now_us) {
+  Command& command = request.command;
+  if (auto* const remove = std::get_if<RemoveTask>(&command);
+      remove != nullptr && options_.holds.reused_uid_hold_us > 0) {
+    remove->keeps_uid = IsContested(remove->task, state_);
+  }
+  const std::optional<HeldAcks::Hold> hold =
+      held_acks_.HoldFor(command, now_us);
+  AckMessage message{std::move(request.done), Ack::kOk, request.entered_us};
+  if (std::holds_alternative<BeginAnnouncement>(command)) {
+    held_acks_.NoteCountingClient();
+    // What the client announced on another connection just before is of the
+    // same life.
+    if (state_.counters().former_stale_below.has_value() &&
+        request.entered_us - began_us_ < kSameBeginningUs) {
+      acks_.push_back(std::move(message));
+      return std::nullopt;
+    }
+  }
+  const uint32_t announcement = state_.counters().announcement;
+  message.ack = state_.Apply(command, now_ms);
+  NoteMention(command, announcement, request.entered_us);
+  if (const auto* submit = std::get_if<SubmitTask>(&command)) {
+    held_acks_.NoteSubmission(submit->task, now_us);
+  }
+  const Ack ack = message.ack;
+  if (hold.has_value()) {
+    held_acks_.Add(*hold, std::move(message));
+  } else {
+    acks_.push_back(std::move(message));
+  }
+  return ack;
+}
+
+void Contract::NoteMention(const Command& command, uint32_t announcement_before,
+                           int64_t entered_us) {
+  const bool is_machine = std::holds_alternative<AddMachine>(command);
+  if (announcement_before != state_.counters().announcement) {
+    has_mentioned_ = false;
+    mentioned_us_ = entered_us;
+    if (is_machine) began_us_ = entered_us;
+    LOG(INFO) << "a client begins anew: what it does not mention again is "
+                 "stale, and gets no decisions";
+  }
+  if (is_machine || std::holds_alternative<SubmitTask>(command)) {
+    has_mentioned_ = true;
+    mentioned_us_ = entered_us;
+  }
+}
+
+void Contract::Call(ScheduleCall* call, int64_t now_us) {
+  // Whoever calls again has read what it got, unless it calls ahead.
+  if (active_call_ == nullptr && waiting_calls_.empty() &&
+      !replies_.is_in_flight()) {
+    held_acks_.NoteRepliesRead(now_us, &acks_);
+  }
+  waiting_calls_.push_back(call);
+}
+
+int64_t Contract::BeginCall(bool is_in_round) {
+  int64_t gone = 0;
+  for (; !waiting_calls_.empty(); waiting_calls_.pop_front()) {
+    ScheduleCall* const call = waiting_calls_.front();
+    if (is_shutting_down_) {
+      AnswerEmpty(call);
+    } else if (is_in_round || has_call() || replies_.is_in_flight()) {
+      break;
+    } else if (call->IsCancelled()) {
+      ++gone;
+      AnswerEmpty(call);
+    } else {
+      active_call_ = call;
+    }
+  }
+  return gone;
+}
+
+const ScheduleReply* Contract::AnswerCall() {
+  ScheduleCall* const call = std::exchange(active_call_, nullptr);
+  if (is_shutting_down_ || call->IsCancelled()) {
+    AnswerEmpty(call);
+    return nullptr;
+  }
+  answers_.push_back({call, replies_.Take(options_.reply_bytes_max),
+                      /*is_in_flight=*/true});
+  return &answers_.back().reply;
+}
+
+void Contract::EndReply(bool is_delivered, int64_t now_us) {
+  replies_.End(is_delivered);
+  held_acks_.NoteReplyEnd(is_delivered, now_us);
+}
+
+bool Contract::Tend(int64_t now_ms, int64_t now_us) {
+  held_acks_.ReleaseDue(now_us, is_shutting_down_, &acks_);
+  return TendAnnouncements(now_ms, now_us);
+}
+
+bool Contract::TendAnnouncements(int64_t now_ms, int64_t now_us) {
+  const StateCounters& counters = state_.counters();
+  bool has_changed = false;
+  if (counters.former_stale_below.has_value()) {
+    const int64_t quiet_us = options_.announcement_quiet_ms * 1000;
+    const int64_t silence_us = now_us - mentioned_us_;
+    if (silence_us < (has_mentioned_ ? 1 : kSilences) * quiet_us) return false;
+    state_.Apply(EndAnnouncement(), now_ms);
+    has_changed = true;
+  }
+  if (options_.forget_stale_after_ms == 0 ||
+      counters.announcement == forgotten_ ||
+      now_ms - counters.announcement_ms < options_.forget_stale_after_ms) {
+    return has_changed;
+  }
+  forgotten_ = counters.announcement;
+  state_.Apply(ForgetStale(), now_ms);
+  return true;
+}
+
+void Contract::AnswerEmpty(ScheduleCall* call) {
+  answers_.push_back({call, ScheduleReply(), /*is_in_flight=*/false});
+}
+
+void Contract::TakeMessages(Messages* messages) {
+  messages->acks = std::exchange(acks_, {});
+  messages->replies = std::exchange(answers_, {});
+}
+
+}  // namespace sluice

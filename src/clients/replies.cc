@@ -1,0 +1,121 @@
+#include "clients/replies.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "state/destination.h"
+
+namespace sluice {
+namespace {
+
+// Bytes on the wire: a delta has two tags and lengths, a task uid of at most
+// ten bytes, a type and the text of the resource id.
+constexpr size_t kDeltaBytes = 20;
+constexpr size_t kUnscheduledBytes = 10;
+
+// Whether a client that began anew knows what a delta is about.
+bool IsKnown(const Task& task, const Machine& machine) {
+  return !task.is_stale && !machine.is_stale;
+}
+
+}  // namespace
+
+ScheduleReply Replies::Take(size_t bytes_max) {
+  CHECK(!in_flight_.has_value());
+  ScheduleReply reply;
+  size_t bytes = 0;
+  for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
+    const Delta& delta = state_.outbox().at(sequence);
+    const Task* task = state_.FindTask(delta.task);
+    CHECK(task != nullptr);
+    const auto [machine, resource_id] = DestinationOf(delta, state_);
+    if (!IsKnown(*task, *machine)) continue;
+    bytes += kDeltaBytes + resource_id->size();
+    if (bytes > bytes_max) break;
+    reply.deltas.push_back({sequence, delta.task, delta.type, machine->id,
+                            *resource_id, task->made_from});
+  }
+  unread_before_ = std::exchange(unread_, {});
+  for (const ScheduleReply::Entry& entry : reply.deltas) {
+    state_.BeginDelivery(entry.sequence);
+    unread_.tasks.insert(entry.task);
+    unread_.machines.insert(entry.machine);
+  }
+  AddUnscheduled((bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes,
+                 &reply);
+  unread_.tasks.insert(reply.unscheduled.begin(), reply.unscheduled.end());
+  in_flight_ = reply;
+  return reply;
+}
+
+void Replies::AddUnscheduled(size_t room, ScheduleReply* reply) {
+  const auto& waiting = state_.unscheduled();
+  if (waiting.size() <= room && state_.feeds().empty() &&
+      state_.templates().empty()) {
+    reply->unscheduled.assign(waiting.begin(), waiting.end());
+    return;
+  }
+  auto it = waiting.upper_bound(last_unscheduled_);
+  for (size_t i = 0; i < waiting.size() && reply->unscheduled.size() < room;
+       ++i, ++it) {
+    if (it == waiting.end()) it = waiting.begin();
+    // Those of feeds are told to their feeds.  No client knows of a task that
+    // was made here before it is placed.
+    const Task& task = *state_.FindTask(*it);
+    if (!task.HasOwnId() && !task.made_from.has_value()) {
+      reply->unscheduled.push_back(*it);
+    }
+  }
+  if (!reply->unscheduled.empty()) {
+    last_unscheduled_ = reply->unscheduled.back();
+  }
+  if (waiting.size() <= room) std::ranges::sort(reply->unscheduled);
+}
+
+void Replies::End(bool is_delivered) {
+  CHECK(in_flight_.has_value());
+  for (const ScheduleReply::Entry& entry : in_flight_->deltas) {
+    state_.EndDelivery(entry.sequence, is_delivered);
+  }
+  in_flight_.reset();
+  if (!is_delivered) unread_ = {};
+}
+
+void Replies::NoteRead() {
+  CHECK(!in_flight_.has_value());
+  unread_ = {};
+  unread_before_ = {};
+}
+
+bool Replies::ConcernsUnread(const Command& command) const {
+  if (const auto* remove = std::get_if<RemoveTask>(&command)) {
+    return unread_.tasks.contains(remove->task) ||
+           unread_before_.tasks.contains(remove->task);
+  }
+  if (const auto* remove = std::get_if<RemoveMachine>(&command)) {
+    const Machine* machine = state_.FindMachine(remove->uuid);
+    return machine != nullptr &&
+           (unread_.machines.contains(machine->id) ||
+            unread_before_.machines.contains(machine->id));
+  }
+  return false;
+}
+
+absl::flat_hash_set<JobId> Replies::FindUntoldJobs() const {
+  absl::flat_hash_set<JobId> jobs;
+  for (const auto& [id, job] : state_.jobs()) {
+    if (job->pending_count > 0 && !job->is_group) jobs.insert(id);
+  }
+  for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
+    const Delta& delta = state_.outbox().at(sequence);
+    const Task& task = *state_.FindTask(delta.task);
+    if (IsKnown(task, *DestinationOf(delta, state_).machine))
+      jobs.insert(task.job);
+  }
+  return jobs;
+}
+
+}  // namespace sluice

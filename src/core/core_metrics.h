@@ -1,0 +1,55 @@
+// What the core loop counts and shows of itself and of the cluster.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_CORE_CORE_METRICS_H_
+#define SLUICE_CORE_CORE_METRICS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "clients/replies.h"
+#include "network/eligibility.h"
+#include "observe/metrics.h"
+#include "observe/rate_limited_log.h"
+#include "round/scheduler.h"
+#include "state/command.h"
+
+namespace sluice {
+
+class CoreMetrics {
+ public:
+  // Both must outlive it.
+  CoreMetrics(const Scheduler& scheduler, Metrics& metrics);
+
+  void CountCommand(const Command& command, Ack ack);
+  void CountReply(const ScheduleReply& reply);
+  // A round that ended at `now_us`.
+  void CountRound(const RoundStats& round, int64_t now_us);
+  // Walks over everything once a second at most.
+  void RefreshGauges(size_t mailbox_depth, int64_t now_us);
+
+ private:
+  void CountVerdicts();
+  void CountRequeues(const RequeueRecord& record);
+
+  const Scheduler& scheduler_;
+  Metrics& metrics_;
+  std::array<Metrics::Counter*, std::variant_size_v<Command>> event_counters_;
+  int64_t reused_uids_counted_ = 0;
+  // Requeued tasks, by reason.
+  int64_t lost_counted_ = 0;
+  int64_t evicted_counted_ = 0;
+  int64_t failed_counted_ = 0;
+  EligibilityCounters verdicts_counted_;
+  uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
+  int64_t gauges_us_;                   // When they were refreshed,
+  uint64_t gauges_version_ = 0;         // and as of which version.
+  RateLimiter round_log_{1};
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CORE_CORE_METRICS_H_

@@ -1,0 +1,36 @@
+// What each policy charges for where a task runs, and for the runner-up, as
+// things are now.
+//
+// Threads: free functions; confined to the core thread.
+
+#ifndef SLUICE_ROUND_COST_TERMS_H_
+#define SLUICE_ROUND_COST_TERMS_H_
+
+#include <vector>
+
+#include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
+#include "sluice/base/ids.h"
+#include "sluice/state/task.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+struct CostTerms {
+  MachineId machine;
+  std::vector<Cost> terms;  // In points, in the order of PolicySet::names().
+};
+
+// Of a running task: its machine, then the machine that would come next, if any
+// other has room.  The terms are those of the task alone, as if it were to be
+// placed beside what runs now.  Rounds decide on many tasks at a time, and may
+// have decided when other tasks ran.  Looks at each machine.  REQUIRES: the
+// state's peers are in sync.
+std::vector<CostTerms> FindCostTerms(const Task& task,
+                                     const ClusterState& state,
+                                     const PolicySet& policies,
+                                     const ConstraintSet& constraints);
+
+}  // namespace sluice
+
+#endif  // SLUICE_ROUND_COST_TERMS_H_

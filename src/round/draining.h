@@ -1,0 +1,108 @@
+// Which tasks may leave a machine that an operator wants emptied, and what
+// holds the rest.
+//
+// A task is told to leave only if somebody would make its successor, and a
+// place is known to be free elsewhere: now, and not wanted by a more urgent
+// waiting task.  A place counts as taken once a successor is to come there, for
+// host ports and for rules about other tasks, too.
+//
+// Threads: none; confined to the core thread.
+
+#ifndef SLUICE_ROUND_DRAINING_H_
+#define SLUICE_ROUND_DRAINING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "constraints/constraint_set.h"
+#include "cost/policy_set.h"
+#include "round/disruptions.h"
+#include "state/cluster_state.h"
+
+namespace sluice {
+
+enum class DrainHold {
+  kForeign,     // Another scheduler placed it.
+  kNoOwner,     // Nobody would make a successor.
+  kOfGang,      // Its gang runs whole, or not at all.
+  kNotReached,  // Its client cannot be told, or would not know it.
+  kBudget,
+  kNoMachine,  // No other machine may take it and has room.
+};
+
+// True if the hold lasts as long as the task is what it is.
+bool IsForGood(DrainHold hold);
+
+class Draining {
+ public:
+  // Looks at each task if there is any budget.  What is passed must outlive
+  // this.  REQUIRES: the state's peers are in sync.
+  Draining(const ClusterState& state, const ConstraintSet& constraints);
+
+  // The tasks on the machine that were not told to leave yet, in the order in
+  // which they are to go: the most urgent first, then the largest requests.
+  std::vector<const Task*> TasksToMove(const Machine& machine) const;
+
+  // Why a task may not be told to move, whatever the target.
+  std::optional<DrainHold> HoldOf(const Task& task);
+  // For people.  `hold` is why it stays.
+  std::string HoldText(const Task& task, DrainHold hold);
+
+  // The lower the better; nullopt excludes the machine.
+  using Rank = std::optional<std::pair<Cost, Cost>>;
+  // The machine with the lowest rank that may take the task; null if there is
+  // none.  Looks at each machine.
+  const Machine* FindTarget(const Task& task,
+                            absl::FunctionRef<Rank(const Machine&)> rank) const;
+  // The task was told to move: budgets count it as gone.  REQUIRES: HoldOf()
+  // returned nothing.
+  void NoteMove(const Task& task);
+  // The same for a move that is only planned: its place on the target counts as
+  // taken.
+  void NoteMoveToCome(const Task& task, MachineId target);
+
+ private:
+  // Index of the budget that lets no more tasks go.
+  std::optional<size_t> ExhaustedBudget(const Task& task);
+  Resources RoomOn(const Machine& machine) const;
+  // True if a more urgent waiting task might take the room.
+  bool IsWanted(const ClassKey& key, const Machine& machine) const;
+  // True if tasks planned to come there conflict with it.
+  bool IsBarred(const ClassKey& key, const Machine& target) const;
+
+  // A task that would be told to go there.
+  struct Promise {
+    const ClassKey* key = nullptr;
+    MachineId machine;
+  };
+
+  const ClusterState& state_;
+  const ConstraintSet& constraints_;
+  Disruptions disruptions_;
+  std::vector<int64_t> allowances_;
+  std::vector<Promise> promises_;
+  absl::flat_hash_map<MachineId, Resources> taken_;  // By those to come.
+};
+
+// What happens to the tasks on a machine, as things are; for people.
+struct DrainReport {
+  int64_t leaving = 0;  // Told to leave, but still there.
+  int64_t movable = 0;  // A round may move them if the machine drains.
+  struct Held {
+    DrainHold hold = DrainHold::kNoMachine;
+    std::string text = {};
+    std::vector<const Task*> tasks = {};
+  };
+  std::vector<Held> held;  // The largest group first.
+};
+DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
+                        const ConstraintSet& constraints);
+
+}  // namespace sluice
+
+#endif  // SLUICE_ROUND_DRAINING_H_

@@ -1,0 +1,72 @@
+#include "round/replacement_text.h"
+
+#include <vector>
+
+#include "base/strings.h"
+#include "constraints/class_peers.h"
+#include "constraints/shown_text.h"
+#include "round/stages/replace.h"
+
+namespace sluice {
+namespace {
+
+std::string NamedTask(const Task& task) {
+  return StrCat("task ", task.id.value, " ", ShownText(task.name));
+}
+
+std::string MachineName(const Task& running, const ClusterState& state) {
+  return ShownText(state.FindMachine(running.machine)->name);
+}
+
+// What keeps the task from the place of the former one; empty if nothing does.
+std::string ObstacleText(const Task& task, const Task& former,
+                         const ClusterState& state,
+                         const ConstraintSet& constraints) {
+  if (former.is_evicted) {
+    return "which was told to leave: once that is gone this one is placed like "
+           "any other";
+  }
+  if (!state.CanPreempt(former)) return "which cannot be told to leave yet";
+  const Machine& machine = *state.FindMachine(former.machine);
+  if (!machine.IsUsable()) return "which takes no tasks now";
+  std::vector<Reason> reasons;
+  constraints.Explain(
+      task.class_key, WithoutTask(machine, former),
+      [&](ResourceIndex index) -> const std::string& {
+        return state.ResourceName(index);
+      },
+      &reasons);
+  ClassPeers(state, constraints, task.class_key, &former)
+      .Explain(machine, /*names_tasks=*/true, &reasons);
+  return reasons.empty()
+             ? ""
+             : StrCat("but could not have it: ", LackingText(reasons));
+}
+
+}  // namespace
+
+std::string ReplacementText(const Task& task, const ClusterState& state,
+                            const ConstraintSet& constraints) {
+  const Replacements& replacements = state.replacements();
+  if (const Task* newcomer = replacements.FindNewcomer(task)) {
+    return StrCat(NamedTask(*newcomer), " is to run in its place, and ",
+                  newcomer->state == TaskState::kRunning
+                      ? StrCat("runs on ", MachineName(*newcomer, state))
+                      : "waits");
+  }
+  if (const Task* other = replacements.FindAlternative(task)) {
+    return StrCat(NamedTask(*other), ", an alternative to it, ",
+                  other->state == TaskState::kRunning
+                      ? StrCat("runs on ", MachineName(*other, state))
+                      : "has completed");
+  }
+  const Task* former = replacements.FindRunningFormer(task);
+  if (former == nullptr) return "waits for the next round";
+  const std::string obstacle = ObstacleText(task, *former, state, constraints);
+  return StrCat(
+      "waits for the place of ", NamedTask(*former), " on ",
+      MachineName(*former, state), ", ",
+      obstacle.empty() ? "which it has from the next round on" : obstacle);
+}
+
+}  // namespace sluice

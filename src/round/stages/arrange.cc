@@ -1,0 +1,46 @@
+// The stage that arranges placements by their tasks' preferences of each other.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "round/arrangement.h"
+#include "round/stages/stage.h"
+
+namespace sluice {
+namespace {
+
+class ArrangeStage : public Stage {
+ public:
+  explicit ArrangeStage(RoundContext* context) : context_(*context) {}
+
+  std::optional<RoundWork> Next() override {
+    // An arrangement may take as many looks as a step has.
+    if (context_.looks > kLooksPerStep / 2) return Pause();
+    const uint64_t version = context_.state.version();
+    context_.has_arranged = Arrange(&context_) > 0;
+    KeepProof(version);
+    return std::nullopt;
+  }
+
+ private:
+  // Without peers, no task moved to where preferences are met less: what was
+  // optimal before still is.
+  void KeepProof(uint64_t version_before) {
+    std::optional<Appraisal>& known = context_.appraisal;
+    if (known.has_value() && known->version == version_before &&
+        known->bound == known->cost && context_.state.peers().empty()) {
+      known->version = context_.state.version();
+    }
+  }
+
+  RoundContext& context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakeArrange(RoundContext* context) {
+  return std::make_unique<ArrangeStage>(context);
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// The stage that places a small tier anew, trying every way.
+
+#include "round/neighborhood.h"
+#include "round/neighborhood_search.h"
+#include "round/stages/stage.h"
+#include "round/transaction.h"
+
+namespace sluice {
+namespace {
+
+// Keeps what it finds, in one step.
+class Search : public Stage {
+ public:
+  Search(RoundContext* context, Tier* tier)
+      : context_(*context), tier_(*tier) {}
+
+  std::optional<RoundWork> Next() override {
+    if (context_.search_budget <= 0) return std::nullopt;
+    Transaction transaction(context_.now_ms, &context_.state);
+    const auto neighborhood = TakeBackTier(tier_, &context_, &transaction);
+    if (!neighborhood.has_value() ||
+        !PlaceBetter(*neighborhood, &context_, &transaction)) {
+      transaction.RollBackTo(0);
+    }
+    context_.Keep(&transaction);
+    return std::nullopt;
+  }
+
+ private:
+  RoundContext& context_;
+  const Tier& tier_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
+  // Placements may not be legal by now, and gangs are healed before others
+  // start.
+  if (context->has_changed) return nullptr;
+  context->FreshEligibility();
+  if (IsAnyHealing(*context, *tier)) return nullptr;
+  return std::make_unique<Search>(context, tier);
+}
+
+}  // namespace sluice

@@ -1,0 +1,104 @@
+// What a contract does by itself.  How long acknowledgments are held is in
+// core_loop_test.
+
+#include "clients/contract.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "util/cluster_builder.h"
+#include "util/test_scheduler.h"
+
+namespace sluice {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Call final : public ScheduleCall {
+ public:
+  bool IsCancelled() const override { return is_cancelled; }
+  void Answer(ScheduleReply /*reply*/,
+              std::function<void(bool)> /*done*/) override {}
+
+  bool is_cancelled = false;
+};
+
+class ContractTest : public testing::Test {
+ protected:
+  std::optional<Ack> Apply(Command command, int64_t now_us) {
+    Contract::Request request = {std::move(command), [](Ack) {}, now_us};
+    return contract_.Apply(request, now_us / 1000, now_us);
+  }
+  Messages Take() {
+    Messages messages;
+    contract_.TakeMessages(&messages);
+    return messages;
+  }
+
+  TestScheduler scheduler_;
+  Contract contract_{&scheduler_.mutable_state(), {}};
+};
+
+TEST_F(ContractTest, TakesTwoBeginningsOfOneMomentForOne) {
+  AddMachine add = Added("m", {});
+  add.may_begin_anew = true;
+  EXPECT_EQ(Apply(add, 1000), Ack::kOk);
+  const uint32_t before = scheduler_.state().counters().announcement;
+  EXPECT_EQ(Apply(add, 2000000), Ack::kAlreadyExists);
+  EXPECT_EQ(scheduler_.state().counters().announcement, before + 1);
+  EXPECT_EQ(Apply(BeginAnnouncement(), 2100000), std::nullopt);
+  EXPECT_EQ(scheduler_.state().counters().announcement, before + 1);
+  EXPECT_THAT(Take().acks, SizeIs(3)) << "it is acknowledged all the same";
+}
+
+TEST_F(ContractTest, EndsAnAnnouncementOnceItsClientIsQuiet) {
+  Apply(BeginAnnouncement(), 1000000);
+  Apply(Submitted(1), 1100000);
+  EXPECT_FALSE(contract_.Tend(3000, 3000000));
+  EXPECT_TRUE(contract_.Tend(3200, 3200000));
+  EXPECT_FALSE(contract_.Tend(9000, 9000000)) << "it has ended";
+}
+
+TEST_F(ContractTest, BeginsOneCallAtATime) {
+  Call first;
+  Call gone;
+  Call second;
+  gone.is_cancelled = true;
+  for (Call* call : {&first, &gone, &second}) contract_.Call(call, 0);
+  EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/true), 0);
+  EXPECT_FALSE(contract_.has_call());
+  EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 0);
+  EXPECT_TRUE(contract_.has_call());
+  EXPECT_NE(contract_.AnswerCall(), nullptr);
+  EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 0) << "it is in flight";
+  EXPECT_FALSE(contract_.has_call());
+  contract_.EndReply(/*is_delivered=*/true, 0);
+  EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 1);
+  EXPECT_TRUE(contract_.has_call());
+  second.is_cancelled = true;
+  EXPECT_EQ(contract_.AnswerCall(), nullptr);
+  const std::vector<ReplyMessage> replies = Take().replies;
+  ASSERT_THAT(replies, SizeIs(3));
+  EXPECT_TRUE(replies[0].is_in_flight);
+  EXPECT_EQ(replies[1].call, &gone);
+  EXPECT_FALSE(replies[2].is_in_flight);
+}
+
+TEST_F(ContractTest, AnswersAllCallsAtTheEnd) {
+  Call call;
+  contract_.Call(&call, 0);
+  contract_.BeginShutdown();
+  contract_.BeginCall(/*is_in_round=*/true);
+  EXPECT_FALSE(contract_.has_call());
+  EXPECT_THAT(Take().replies, SizeIs(1));
+  EXPECT_THAT(Take().replies, IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice
