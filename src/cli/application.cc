@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/config_file.h"
 #include "cli/flags.h"
+#include "cli/nearest_name.h"
 
 namespace sluice {
 namespace {
@@ -27,7 +28,7 @@ Commands:
 )";
 
 constexpr std::string_view kEpilogue = R"(
-"sluicectl COMMAND --help" says more about a command.
+"sluicectl help COMMAND" says more about a command.
 
 Exit codes:
   0  done
@@ -126,7 +127,7 @@ void PrintHelp(std::span<const std::unique_ptr<Command>> commands,
 }
 
 int ShowVersion(const Console& console) {
-  console.out << "sluicectl version " << SLUICE_VERSION << '\n';
+  console.out << "sluicectl version " << ProgramVersion() << '\n';
   return kExitSuccess;
 }
 
@@ -135,6 +136,7 @@ void PrintCommandHelp(const Command::Text& text, const FlagSet& own,
   out << "Usage: sluicectl " << text.name << (text.arguments.empty() ? "" : " ")
       << text.arguments << " [FLAG...]\n\n"
       << text.description;
+  if (!text.example.empty()) out << "\nExample:\n  " << text.example << '\n';
   if (const std::string help = own.Help(); !help.empty()) {
     out << "\nFlags:\n" << help;
   }
@@ -223,10 +225,19 @@ int RunSluicectl(std::span<const std::string> arguments, const Console& console,
     if (command->text().name != name) continue;
     return RunCommand(*command, arguments.subspan(1), common, console, clock);
   }
-  return FailUsage(console,
-                   absl::InvalidArgumentError(StrCat(
-                       "unknown command '", Printable(name, kShownBytes), "'")),
-                   "");
+  return FailUsage(console, UnknownCommand(name), "");
+}
+
+std::string_view ProgramVersion() { return SLUICE_VERSION; }
+
+absl::Status UnknownCommand(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& command : MakeCommands()) {
+    names.emplace_back(command->text().name);
+  }
+  return absl::InvalidArgumentError(StrCat("unknown command '",
+                                           Printable(name, kShownBytes), "'",
+                                           DidYouMean(name, names)));
 }
 
 }  // namespace sluice

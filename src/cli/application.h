@@ -7,7 +7,9 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "sluice/base/clock.h"
@@ -18,6 +20,12 @@ namespace sluice {
 // flags in `config_file` come before them; empty: there is no such file.
 int RunSluicectl(std::span<const std::string> arguments, const Console& console,
                  const Clock& clock, const std::string& config_file = "");
+
+// "0.1.0".
+std::string_view ProgramVersion();
+
+// kInvalidArgument that names `name`, and the command that may have been meant.
+absl::Status UnknownCommand(std::string_view name);
 
 }  // namespace sluice
 

@@ -56,6 +56,8 @@ class Command {
     std::string_view summary;
     // Paragraphs of at most 80 columns, each ending with a newline.
     std::string_view description;
+    // A command line that does something, "sluicectl explain 17"; may be empty.
+    std::string_view example = {};
   };
 
   virtual ~Command() = default;
@@ -76,15 +78,16 @@ class Command {
   virtual int ExitCode(const absl::Status&) const { return kExitFailure; }
 };
 
-// Errors: kInvalidArgument with the command's usage if there are not `count`
-// arguments.
+// Errors: kInvalidArgument with the command's usage, and its example, if there
+// are not `count` arguments.
 inline absl::Status CheckArgumentCount(
     const Command::Text& text, const std::vector<std::string>& arguments,
     size_t count) {
   if (arguments.size() == count) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("usage: sluicectl ", text.name,
-                                           text.arguments.empty() ? "" : " ",
-                                           text.arguments));
+  return absl::InvalidArgumentError(
+      StrCat("usage: sluicectl ", text.name, text.arguments.empty() ? "" : " ",
+             text.arguments,
+             text.example.empty() ? "" : "; for example: ", text.example));
 }
 
 }  // namespace sluice

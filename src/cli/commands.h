@@ -26,6 +26,8 @@ std::unique_ptr<Command> MakeForgetCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeBenchCommand();
 std::unique_ptr<Command> MakeSolveCommand();
+std::unique_ptr<Command> MakeHelpCommand();
+std::unique_ptr<Command> MakeVersionCommand();
 
 // One of each, in the order in which help lists them.
 inline std::vector<std::unique_ptr<Command>> MakeCommands() {
@@ -46,6 +48,8 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());
   commands.push_back(MakeSolveCommand());
+  commands.push_back(MakeHelpCommand());
+  commands.push_back(MakeVersionCommand());
   return commands;
 }
 

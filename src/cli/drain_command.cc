@@ -36,7 +36,8 @@ to be told next, and why the others stay.  Call it again to see how far that is.
 With --wait it goes on until nothing is left that may still move by itself, and
 fails if something stays.  It waits for budgets for as long as these allow no
 more; stopping it does not end the draining.
-)"};
+)",
+    .example = "sluicectl drain node-1 --wait"};
 
 int64_t CountHeld(const v1::Drain& drain, bool is_only_for_now) {
   int64_t count = 0;

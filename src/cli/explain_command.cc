@@ -30,7 +30,8 @@ on how many machines it would fit now, what speaks against the others, and
 what the three nearest of them lack.  Each machine counts for the first thing
 that speaks against it.  Of a task that runs: what each policy would charge now
 for its machine, and for the machine that would come next.
-)"};
+)",
+    .example = "sluicectl explain demo/shop-1"};
 
 constexpr size_t kSummaryBytesMax = 4096;
 

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "cli/nearest_name.h"
 #include "glog/logging.h"
 
 namespace sluice {
@@ -115,8 +116,13 @@ absl::StatusOr<size_t> FlagSet::ParseOne(
   const std::string_view name = body.substr(0, equals);
   const auto flag = std::ranges::find(flags_, name, &Flag::name);
   if (name.empty() || flag == flags_.end()) {
+    std::vector<std::string> names;
+    for (const Flag& known : flags_) names.push_back(known.name);
+    std::string nearest = NearestName(name, names);
     return absl::InvalidArgumentError(
-        StrCat("unknown flag ", Quoted(argument)));
+        nearest.empty() ? StrCat("unknown flag ", Quoted(argument))
+                        : StrCat("unknown flag ", Quoted(argument),
+                                 "; did you mean --", nearest, "?"));
   }
   const bool has_value = equals != std::string_view::npos;
   if (flag->value.empty()) {

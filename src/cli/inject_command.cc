@@ -54,7 +54,8 @@ refusal: the machine is there.
 
 The decisions of each schedule are printed as they come.  A decision is
 delivered once: beside a cluster bridge, "schedule" takes decisions from it.
-)"};
+)",
+    .example = "sluicectl inject deploy/examples/demo.jsonl"};
 
 class InjectCommand final : public Command {
  public:

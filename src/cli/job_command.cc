@@ -25,7 +25,8 @@ constexpr Command::Text kText = {
         R"(Shows the job whose uuid, or else whose name, is ID: its tasks by state, how
 many of them run together or none where it is a gang, and the uids of its first
 1000 tasks.
-)"};
+)",
+    .example = "sluicectl job training"};
 
 void PrintJob(const v1::Job& job, std::ostream& out) {
   Table table({{"JOB"}, {job.name()}});

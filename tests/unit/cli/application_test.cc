@@ -69,7 +69,29 @@ TEST(Sluicectl, RefusesUnknownCommands) {
   const CliResult result = RunCli({"statsu"});
   EXPECT_EQ(result.exit_code, kExitUsage);
   EXPECT_EQ(result.err,
-            "sluicectl: unknown command 'statsu'\nTry 'sluicectl --help'.\n");
+            "sluicectl: unknown command 'statsu'; did you mean 'status'?\n"
+            "Try 'sluicectl --help'.\n");
+  EXPECT_EQ(RunCli({"submit"}).err,
+            "sluicectl: unknown command 'submit'\nTry 'sluicectl --help'.\n");
+}
+
+TEST(Sluicectl, ShowsAnExampleWhereAnArgumentIsMissing) {
+  for (const std::string name : {"explain", "inject", "job", "drain"}) {
+    const CliResult result = RunCli({name});
+    EXPECT_EQ(result.exit_code, kExitUsage);
+    EXPECT_THAT(result.err, HasSubstr("usage: sluicectl " + name + " "));
+    EXPECT_THAT(result.err, HasSubstr("; for example: sluicectl " + name));
+    EXPECT_THAT(RunCli({name, "--help"}).out,
+                HasSubstr("\nExample:\n  sluicectl " + name + " "));
+  }
+}
+
+TEST(Sluicectl, GuessesWhichFlagWasMeant) {
+  EXPECT_THAT(RunCli({"status", "--outptu=json"}).err,
+              HasSubstr("unknown flag '--outptu=json'; did you mean "
+                        "--output?"));
+  EXPECT_THAT(RunCli({"--sever=x", "status"}).err,
+              HasSubstr("did you mean --server?"));
 }
 
 TEST(Sluicectl, RefusesUnknownFlagsBeforeAndAfterTheCommand) {

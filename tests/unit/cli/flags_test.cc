@@ -81,8 +81,9 @@ TEST(FlagSet, ParsesLeadingFlagsUpToTheFirstOtherArgument) {
 
 TEST(FlagSet, RefusesUnknownFlags) {
   Fixture f;
-  EXPECT_THAT(f.Parse({"--fil=x"}),
-              StatusIs(kInvalid, "unknown flag '--fil=x'"));
+  EXPECT_THAT(
+      f.Parse({"--fil=x"}),
+      StatusIs(kInvalid, "unknown flag '--fil=x'; did you mean --file?"));
   EXPECT_THAT(f.Parse({"-x"}), StatusIs(kInvalid, "unknown flag '-x'"));
   EXPECT_THAT(f.Parse({"--=x"}), StatusIs(kInvalid, "unknown flag '--=x'"));
 }

@@ -1,0 +1,47 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cli/application.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "version",
+    .arguments = "",
+    .summary = "Shows the version of sluicectl",
+    .description =
+        R"(Shows the version of this program, as --version does.  "sluicectl status" shows
+that of the daemon.
+)"};
+
+class VersionCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    if (context.options.wants_json()) {
+      context.console.out << "{\"version\": " << JsonString(ProgramVersion())
+                          << "}\n";
+    } else {
+      context.console.out << "sluicectl version " << ProgramVersion() << '\n';
+    }
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeVersionCommand() {
+  return std::make_unique<VersionCommand>();
+}
+
+}  // namespace sluice
