@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
+#include "cli/connection.h"
 #include "cli/flags.h"
 #include "cli/nearest_name.h"
 
@@ -85,7 +86,7 @@ struct CommonFlags {
 
   void AddTo(FlagSet& flags) {
     flags.AddString({.name = "server",
-                     .value = "HOST:PORT",
+                     .value = "HOST[:PORT]",
                      .help = "Where sluiced listens (127.0.0.1:9090)."},
                     &options.server);
     AddIdentityTo(flags);
@@ -185,6 +186,7 @@ int RunCommand(Command& command, std::span<const std::string> arguments,
   if (const absl::Status read = common.options.identity.Read(); !read.ok()) {
     return FailUsage(console, read, text.name);
   }
+  common.options.server = WithPort(common.options.server);
   const absl::Status done = command.Run(
       {.options = common.options, .console = console, .clock = clock});
   console.out.flush();

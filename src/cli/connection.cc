@@ -1,5 +1,6 @@
 #include "cli/connection.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -58,6 +59,23 @@ std::optional<std::string> LeaderIn(const grpc::Status& status) {
 }
 
 }  // namespace
+
+std::string WithPort(std::string_view server) {
+  constexpr std::string_view kPort = ":9090";
+  if (server.empty() || server.find('/') != std::string_view::npos) {
+    return std::string(server);
+  }
+  if (server.starts_with('[')) {
+    return StrCat(server, server.ends_with(']') ? kPort : "");
+  }
+  const auto colons = std::ranges::count(server, ':');
+  if (colons == 0) return StrCat(server, kPort);
+  const std::string_view address = server.substr(0, server.find('%'));
+  const bool is_ipv6 =
+      colons > 1 && address.find_first_not_of("0123456789abcdefABCDEF:.") ==
+                        std::string_view::npos;
+  return is_ipv6 ? StrCat("[", server, "]", kPort) : std::string(server);
+}
 
 struct Connection::Stubs {
   explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,6 +18,11 @@
 #include "sluice/v1/inspector.pb.h"
 
 namespace sluice {
+
+// `server` with the port of sluiced, 9090, where it has none: "localhost",
+// "::1" and "[::1]" have none.  What begins with a scheme, "unix:", stays as it
+// is.
+std::string WithPort(std::string_view server);
 
 class Connection {
  public:

@@ -32,7 +32,7 @@ TEST(Sluicectl, HelpNamesEveryCommandFlagAndExitCode) {
     EXPECT_THAT(result.out, HasSubstr(std::string(command->text().name) + " "));
     EXPECT_THAT(result.out, HasSubstr(std::string(command->text().summary)));
   }
-  EXPECT_THAT(result.out, HasSubstr("--server=HOST:PORT"));
+  EXPECT_THAT(result.out, HasSubstr("--server=HOST[:PORT]"));
   EXPECT_THAT(result.out, HasSubstr("Exit codes:\n  0 "));
   EXPECT_LE(WidestLine(result.out), 80u);
 }
@@ -51,7 +51,7 @@ TEST(Sluicectl, EveryCommandHasHelpOfItsOwn) {
     EXPECT_EQ(result.exit_code, kExitSuccess) << name;
     EXPECT_TRUE(result.out.starts_with("Usage: sluicectl " + name + " "))
         << result.out;
-    EXPECT_THAT(result.out, HasSubstr("--server=HOST:PORT"));
+    EXPECT_THAT(result.out, HasSubstr("--server=HOST[:PORT]"));
     EXPECT_LE(WidestLine(result.out), 80u) << name;
     EXPECT_EQ(RunCli({name, "-h"}).out, result.out);
     EXPECT_EQ(RunCli({"--help", name}).out, result.out);

@@ -17,6 +17,21 @@ absl::Status StatusOf(grpc::StatusCode code, const std::string& message) {
   return Connection(options).StatusOf(grpc::Status(code, message));
 }
 
+TEST(WithPort, AddsThePortOfTheDaemonWhereThereIsNone) {
+  EXPECT_EQ(WithPort("localhost"), "localhost:9090");
+  EXPECT_EQ(WithPort("10.0.0.7"), "10.0.0.7:9090");
+  EXPECT_EQ(WithPort("::1"), "[::1]:9090");
+  EXPECT_EQ(WithPort("fe80::1%eth0"), "[fe80::1%eth0]:9090");
+  EXPECT_EQ(WithPort("[::1]"), "[::1]:9090");
+}
+
+TEST(WithPort, LeavesOthersAlone) {
+  for (const char* server : {"", "localhost:80", "[::1]:80", "unix:a",
+                             "unix:///a/b", "ipv4:1.2.3.4:5", "dns:///host"}) {
+    EXPECT_EQ(WithPort(server), server);
+  }
+}
+
 TEST(Connection, PassesSuccessOn) {
   EXPECT_THAT(StatusOf(grpc::StatusCode::OK, ""), IsOk());
 }
