@@ -180,6 +180,26 @@ std::string FollowerText(const v1::Follower& follower) {
                              : StrCat("warm, ", follower.lag(), " behind");
 }
 
+void AddRound(const v1::Round& round, Table& table) {
+  if (round.number() == 0) {
+    table.AddRow({"round", "none yet: nothing was scheduled"});
+    return;
+  }
+  table.AddRow({StrCat("round ", round.number()),
+                StrCat(round.placed(), " placed, ", round.pending(),
+                       " pending, ", round.refused(), " refused, ",
+                       round.passes(), " passes", PreemptionText(round))});
+  table.AddRow(
+      {"round time", StrCat(FormatMicroseconds(round.total_us()), " (build ",
+                            FormatMicroseconds(round.build_us()), ", solve ",
+                            FormatMicroseconds(round.solve_us()), ", commit ",
+                            FormatMicroseconds(round.commit_us()), ")")});
+  table.AddRow({"round gap", GapText(round)});
+  if (round.preempted() > 0 && round.has_stop_gap_ratio()) {
+    table.AddRow({"stops", StopGapText(round)});
+  }
+}
+
 void PrintStatus(const v1::Status& status, const std::string& server,
                  std::ostream& out) {
   std::string policies;
@@ -219,22 +239,7 @@ void PrintStatus(const v1::Status& status, const std::string& server,
   for (const v1::FeedState& feed : status.feeds()) {
     table.AddRow({StrCat("feed ", feed.name()), FeedText(feed)});
   }
-  if (status.has_last_round()) {
-    const v1::Round& round = status.last_round();
-    table.AddRow({StrCat("round ", round.number()),
-                  StrCat(round.placed(), " placed, ", round.pending(),
-                         " pending, ", round.refused(), " refused, ",
-                         round.passes(), " passes", PreemptionText(round))});
-    table.AddRow(
-        {"round time", StrCat(FormatMicroseconds(round.total_us()), " (build ",
-                              FormatMicroseconds(round.build_us()), ", solve ",
-                              FormatMicroseconds(round.solve_us()), ", commit ",
-                              FormatMicroseconds(round.commit_us()), ")")});
-    table.AddRow({"round gap", GapText(round)});
-    if (round.preempted() > 0 && round.has_stop_gap_ratio()) {
-      table.AddRow({"stops", StopGapText(round)});
-    }
-  }
+  AddRound(status.last_round(), table);
   table.Print(out);
   if (IsWorthLevels(status.last_round())) {
     out << '\n';

@@ -50,7 +50,13 @@ TEST(StatusCommand, SaysNothingOfARoundThatHasNotBeen) {
   FakeServer server;
   Fill(server.inspector.status);
   const CliResult result = RunCli({"status", "--server", server.Address()});
-  EXPECT_THAT(result.out, Not(HasSubstr("round")));
+  EXPECT_THAT(result.out,
+              HasSubstr("\nround               none yet: nothing was "
+                        "scheduled\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("as good as can be")));
+  // So says a daemon that has just begun.
+  server.inspector.status.mutable_last_round()->set_is_bound_known(true);
+  EXPECT_EQ(RunCli({"status", "--server", server.Address()}).out, result.out);
 }
 
 TEST(StatusCommand, ShowsTheLeaderAndItsFollowers) {
