@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/contract.h"
-#include "google/protobuf/util/json_util.h"
+#include "cli/json_fault.h"
 
 namespace sluice {
 namespace {
@@ -108,20 +108,18 @@ bool IsCommentLine(std::string_view line) {
   return text.empty() || text.starts_with('#') || text.starts_with("//");
 }
 
+std::string LineName(std::string_view path, int64_t number) {
+  if (path == "-") return StrCat("line ", number);
+  return StrCat(Printable(path, kShownBytes), ", line ", number);
+}
+
 absl::StatusOr<Event> ParseEventLine(std::string_view line) {
   ASSIGN_OR_RETURN(const KeyAndValue parts, TakeApart(line));
   Event event;
   ASSIGN_OR_RETURN(event.method, FindEvent(parts.key));
   event.request = MakeMessage(*event.method->input_type());
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      {parts.value.data(), parts.value.size()}, event.request.get());
-  if (!status.ok()) {
-    // The parser's second and third line repeat the text around the fault.
-    const std::string reason = status.message().ToString();
-    return absl::InvalidArgumentError(
-        StrCat(parts.key, ": ",
-               Printable(reason.substr(0, reason.find('\n')), kShownBytes)));
-  }
+  RETURN_IF_ERROR(
+      Annotate(ReadJson(parts.value, event.request.get()), parts.key));
   return event;
 }
 

@@ -8,7 +8,9 @@
 #ifndef SLUICE_CLI_EVENT_LINE_H_
 #define SLUICE_CLI_EVENT_LINE_H_
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -25,6 +27,9 @@ struct Event {
 // Whether there is nothing to send in `line`: it is blank, or its first
 // visible characters are # or //.
 bool IsCommentLine(std::string_view line);
+
+// What errors call a line: "demo.jsonl, line 3", or "line 3" of "-".
+std::string LineName(std::string_view path, int64_t number);
 
 // Errors: kInvalidArgument with the reason, without the line's number.
 absl::StatusOr<Event> ParseEventLine(std::string_view line);

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <google/protobuf/util/json_util.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "cli/event_line.h"
 #include "cli/feed_client.h"
 #include "cli/json.h"
+#include "cli/json_fault.h"
 
 namespace sluice {
 namespace {
@@ -169,7 +169,7 @@ class FeedCommand final : public Command {
         const absl::Status status = AddEvent(*line, client);
         if (!status.ok()) {
           client.Flush();
-          return Annotate(status, StrCat("line ", lines.number()));
+          return Annotate(status, LineName(path_, lines.number()));
         }
         client.FlushIfFull();
         if (client.added() > 0) continue;
@@ -186,11 +186,7 @@ class FeedCommand final : public Command {
   static absl::Status AddEvent(const std::string& line, FeedClient& client) {
     if (IsCommentLine(line)) return absl::OkStatus();
     v1::FeedEvent event;
-    const auto status =
-        google::protobuf::util::JsonStringToMessage(line, &event);
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(status.message().ToString());
-    }
+    RETURN_IF_ERROR(ReadJson(line, &event));
     v1::FeedEvent* added = client.Add();
     event.set_sequence(added->sequence());
     *added = std::move(event);

@@ -126,7 +126,7 @@ void InjectCommand::ShowReply(const CommandContext& context, const Event& event,
   ++counts_[{name, answer.name}];
   if (!answer.is_done) {
     ++refused_count_;
-    context.console.err << "line " << line_number << ": " << name << ": "
+    context.console.err << LineName(path_, line_number) << ": " << name << ": "
                         << answer.name << '\n';
   }
   if (context.options.wants_json()) {
@@ -142,7 +142,7 @@ void InjectCommand::ShowReply(const CommandContext& context, const Event& event,
 }
 
 void InjectCommand::ShowSummary(const CommandContext& context) const {
-  if (context.options.wants_json()) return;
+  if (context.options.wants_json() || counts_.empty()) return;
   Table table({{"EVENT"}, {"REPLY"}, {"COUNT", Align::kRight}});
   for (const auto& [event_and_reply, count] : counts_) {
     table.AddRow(
@@ -170,7 +170,7 @@ absl::Status InjectCommand::Inject(const CommandContext& context,
     } else {
       status = event.status();
     }
-    status = Annotate(status, StrCat("line ", number));
+    status = Annotate(status, LineName(path_, number));
     if (event.ok() && absl::IsInvalidArgument(status)) {
       // How a strict server refuses.  A pipeline ends with its first error.
       ++event_count_;

@@ -27,6 +27,11 @@ TEST(IsCommentLine, SkipsBlanksAndComments) {
   EXPECT_FALSE(IsCommentLine("/ x"));
 }
 
+TEST(LineName, NamesTheFile) {
+  EXPECT_EQ(LineName("-", 3), "line 3");
+  EXPECT_EQ(LineName("a/b.jsonl", 3), "a/b.jsonl, line 3");
+}
+
 TEST(ParseEventLine, KnowsEveryMethodOfTheContract) {
   const google::protobuf::ServiceDescriptor& service = SchedulerService();
   ASSERT_EQ(service.method_count(), 14);
@@ -92,7 +97,7 @@ TEST(ParseEventLine, NamesTheFieldThatIsWrong) {
               StatusIs(kInvalid, testing::AllOf(HasSubstr("taskCompleted: "),
                                                 HasSubstr("taskUuid"))));
   EXPECT_THAT(ParseEventLine(R"({"taskCompleted": {"taskUid": -1}})"),
-              StatusIs(kInvalid, HasSubstr("task_uid")));
+              StatusIs(kInvalid, HasSubstr("taskUid: -1 is not")));
   EXPECT_THAT(ParseEventLine(R"({"addTaskInfo": {"type": "NONSENSE"}})"),
               StatusIs(kInvalid, HasSubstr("NONSENSE")));
 }

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 
 #include "cli/application.h"
@@ -68,6 +70,19 @@ TEST(InjectCommand, SendsNothingFromABadLineOn) {
   EXPECT_TRUE(result.err.starts_with("sluicectl: line 2: taskCompleted: "))
       << result.err;
   EXPECT_THAT(server.scheduler.calls(), ElementsAre("TaskSubmitted 7"));
+}
+
+TEST(InjectCommand, ShowsTheErrorAloneWhereTheFirstLineIsBad) {
+  const std::string path = testing::TempDir() + "/inject_command_test.jsonl";
+  std::ofstream(path) << "# nothing\n{\"taskRemoved\": {\"uid\": 7}}\n";
+  FakeServer server;
+  const CliResult result =
+      RunCli({"inject", path, "--server=" + server.Address()});
+  std::remove(path.c_str());
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "sluicectl: " + path +
+                            ", line 2: taskRemoved: there is no field 'uid'\n");
 }
 
 TEST(InjectCommand, ReportsRefusalsAndGoesOn) {
