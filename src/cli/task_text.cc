@@ -1,5 +1,7 @@
 #include "cli/task_text.h"
 
+#include "base/strings.h"
+
 namespace sluice {
 
 std::string_view TaskStateName(v1::Task::State state) {
@@ -26,6 +28,28 @@ std::string_view TaskStateName(v1::Task::State state) {
       break;
   }
   return "?";
+}
+
+std::string TaskIdText(const v1::Task& task) {
+  return task.feed_task_id().empty() ? StrCat(task.uid()) : task.feed_task_id();
+}
+
+std::vector<std::string_view> TaskStateNames() {
+  std::vector<std::string_view> names;
+  for (int state = v1::Task::State_MIN + 1; state <= v1::Task::State_MAX;
+       ++state) {
+    names.push_back(TaskStateName(static_cast<v1::Task::State>(state)));
+  }
+  return names;
+}
+
+v1::Task::State TaskStateNamed(std::string_view name) {
+  for (int state = v1::Task::State_MIN + 1; state <= v1::Task::State_MAX;
+       ++state) {
+    const auto found = static_cast<v1::Task::State>(state);
+    if (TaskStateName(found) == name) return found;
+  }
+  return v1::Task::STATE_UNSPECIFIED;
 }
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -99,6 +101,30 @@ class TasksCommand final : public Command {
   void AddFlags(FlagSet& flags) override {
     flags.AddSwitch("pending", "Only what waits, quarantined tasks included.",
                     &is_pending_only_);
+    flags.AddString({.name = "job",
+                     .value = "JOB",
+                     .help = "Only those of the job with that uuid or name."},
+                    &job_);
+    flags.AddString({.name = "machine",
+                     .value = "MACHINE",
+                     .help = "Only those that run on the machine with that "
+                             "uuid or\nname."},
+                    &machine_);
+    flags.AddString({.name = "namespace",
+                     .value = "NAMESPACE",
+                     .help = "Only those of that namespace, or named "
+                             "NAMESPACE/..."},
+                    &namespace_);
+    std::vector<std::string> states;
+    for (const std::string_view name : TaskStateNames()) {
+      states.emplace_back(name);
+    }
+    flags.AddChoice({.name = "state",
+                     .value = "STATE",
+                     .help = "Only those in that state: pending, running, "
+                             "completed,\nfailed, quarantined, muted, stale, "
+                             "template."},
+                    std::move(states), &state_);
     flags.AddSwitch("usage", "What was measured, beside what was asked for.",
                     &wants_usage_);
   }
@@ -111,6 +137,10 @@ class TasksCommand final : public Command {
     Connection connection(context.options);
     v1::ListTasksRequest request;
     request.set_pending_only(is_pending_only_);
+    request.set_job(job_);
+    request.set_machine(machine_);
+    request.set_namespace_(namespace_);
+    if (!state_.empty()) request.add_states(TaskStateNamed(state_));
     ASSIGN_OR_RETURN(const v1::ListTasksResponse tasks,
                      connection.ListTasks(std::move(request)));
     std::ostream& out = context.console.out;
@@ -126,6 +156,10 @@ class TasksCommand final : public Command {
 
  private:
   bool is_pending_only_ = false;
+  std::string job_;
+  std::string machine_;
+  std::string namespace_;
+  std::string state_;
   bool wants_usage_ = false;
 };
 

@@ -24,6 +24,7 @@
 #include "rpc/checks.h"
 #include "rpc/inspect_costs.h"
 #include "rpc/pages.h"
+#include "rpc/task_filter.h"
 
 namespace sluice {
 namespace {
@@ -240,26 +241,6 @@ v1::FeedState::State StateOf(FeedStatus::State state) {
   return v1::FeedState::AWAY;
 }
 
-// REQUIRES: the task is not removed.
-v1::Task::State StateOf(const Task& task) {
-  switch (task.state) {
-    case TaskState::kPending:
-      if (task.is_muted) return v1::Task::MUTED;
-      if (task.is_stale) return v1::Task::STALE;
-      if (!task.quarantine_reason.empty()) return v1::Task::QUARANTINED;
-      return task.is_template ? v1::Task::TEMPLATE : v1::Task::PENDING;
-    case TaskState::kRunning:
-      return v1::Task::RUNNING;
-    case TaskState::kCompleted:
-      return v1::Task::COMPLETED;
-    case TaskState::kFailed:
-      return v1::Task::FAILED;
-    case TaskState::kRemoved:
-      break;
-  }
-  return v1::Task::STATE_UNSPECIFIED;
-}
-
 void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   const ClusterState& state = view.scheduler.state();
   message->set_uid(task.id.value);
@@ -267,7 +248,7 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   message->set_namespace_(task.task_namespace);
   const Job* job = state.FindJob(task.job);
   if (job != nullptr) message->set_job_uuid(job->uuid);
-  message->set_state(StateOf(task));
+  message->set_state(ShownStateOf(task));
   message->set_quarantine_reason(task.quarantine_reason);
   if (task.state == TaskState::kRunning) {
     const Machine* machine = state.FindMachine(task.machine);
@@ -332,7 +313,7 @@ std::string OnFailureText(const OnFailure& on_failure) {
 
 void CountTask(const Task& task, v1::Job* job) {
   if (task.retry_ms != 0) job->set_backoff_tasks(job->backoff_tasks() + 1);
-  switch (StateOf(task)) {
+  switch (ShownStateOf(task)) {
     case v1::Task::PENDING:
     case v1::Task::MUTED:
     case v1::Task::STALE:
@@ -628,10 +609,12 @@ absl::Status InspectTasks(const CoreView& view,
                           v1::ListTasksResponse* response) {
   const ClusterState& state = view.scheduler.state();
   ASSIGN_OR_RETURN(const int size, PageSize(request.page_size()));
+  ASSIGN_OR_RETURN(const TaskFilter filter, TaskFilter::Of(state, request));
   PageRoom room(size);
   TaskId last;
   // Adds the task to the page.  Returns false if the page is full.
   const auto add = [&](const Task& task) {
+    if (!filter.Takes(task)) return true;
     if (room.IsFull()) {
       response->set_next_page_token(StrCat(last.value));
       return false;

@@ -41,6 +41,8 @@ void InspectPolicies(const DaemonInfo& daemon,
 absl::Status InspectMachines(const CoreView& view,
                              const v1::ListMachinesRequest& request,
                              v1::ListMachinesResponse* response);
+// A page of few among many walks over all, as InspectJob() does.
+// Further errors: those of TaskFilter::Of().
 absl::Status InspectTasks(const CoreView& view,
                           const v1::ListTasksRequest& request,
                           v1::ListTasksResponse* response);

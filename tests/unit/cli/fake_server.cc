@@ -289,6 +289,14 @@ grpc::Status FakeInspector::Service::ListTasks(
     grpc::ServerContext*, const v1::ListTasksRequest* request,
     v1::ListTasksResponse* reply) {
   std::vector<v1::Task> listed = answers_.tasks;
+  std::erase_if(listed, [&](const v1::Task& task) {
+    return (!request->job().empty() && request->job() != task.job_uuid()) ||
+           (!request->machine().empty() &&
+            request->machine() != task.machine_name()) ||
+           (!request->namespace_().empty() &&
+            request->namespace_() != task.namespace_()) ||
+           (request->states_size() > 0 && request->states(0) != task.state());
+  });
   if (request->pending_only()) {
     std::erase_if(listed, [](const v1::Task& task) {
       return task.state() != v1::Task::PENDING;

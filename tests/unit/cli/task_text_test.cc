@@ -12,6 +12,14 @@ TEST(TaskStateName, NamesEveryState) {
   EXPECT_EQ(TaskStateName(v1::Task::QUARANTINED), "quarantined");
 }
 
+TEST(TaskStateNames, AreReadBack) {
+  ASSERT_EQ(TaskStateNames().size(), size_t{v1::Task::State_MAX});
+  for (const std::string_view name : TaskStateNames()) {
+    EXPECT_EQ(TaskStateName(TaskStateNamed(name)), name);
+  }
+  EXPECT_EQ(TaskStateNamed("lost"), v1::Task::STATE_UNSPECIFIED);
+}
+
 TEST(TaskStateName, DoesNotGuessAtOthers) {
   EXPECT_EQ(TaskStateName(v1::Task::STATE_UNSPECIFIED), "?");
   EXPECT_EQ(TaskStateName(static_cast<v1::Task::State>(99)), "?");
