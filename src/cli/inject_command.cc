@@ -17,6 +17,7 @@
 #include "cli/event_line.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/quarantine_report.h"
 #include "cli/table.h"
 #include "firmament/firmament_scheduler.pb.h"
 
@@ -52,6 +53,14 @@ A call that the server refuses (TASK_NOT_FOUND, ...) is reported with its line,
 and the rest is sent; the exit code is 1 then.  NODE_ALREADY_EXISTS is no
 refusal: the machine is there.
 
+A task or a machine whose description makes no sense is taken, too, but kept out
+of scheduling: it is listed at the end, with the reason, as far as it is still
+there then.  With --strict the exit code is 1 then.  Samples (addTaskStats,
+addNodeStats) that make no sense are dropped, and answered like others; the
+daemon's log names them.
+
+To submit what runs, as other programs call it, is to inject its events.
+
 The decisions of each schedule are printed as they come.  A decision is
 delivered once: beside a cluster bridge, "schedule" takes decisions from it.
 )",
@@ -64,6 +73,9 @@ class InjectCommand final : public Command {
   void AddFlags(FlagSet& flags) override {
     flags.AddSwitch("stop-on-error", "Sends nothing after the first refusal.",
                     &stops_on_error_);
+    flags.AddSwitch("strict",
+                    "Fails if the server quarantines a task or a machine.",
+                    &is_strict_);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -84,14 +96,19 @@ class InjectCommand final : public Command {
   void ShowReply(const CommandContext& context, const Event& event,
                  int64_t line_number, const google::protobuf::Message& reply);
   void ShowSummary(const CommandContext& context) const;
+  absl::Status ShowQuarantine(const CommandContext& context);
+  // Sends until the end of `input`, or an error.
+  absl::Status SendAll(const CommandContext& context, std::istream& input);
 
   std::string path_;
   bool stops_on_error_ = false;
+  bool is_strict_ = false;
 
   // How often which call got which answer.
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   int64_t event_count_ = 0;
   int64_t refused_count_ = 0;
+  QuarantineReport quarantine_;
 };
 
 void PrintDeltas(const firmament::SchedulingDeltas& deltas, int64_t line_number,
@@ -151,8 +168,29 @@ void InjectCommand::ShowSummary(const CommandContext& context) const {
   table.Print(context.console.out);
 }
 
-absl::Status InjectCommand::Inject(const CommandContext& context,
-                                   std::istream& input) {
+absl::Status InjectCommand::ShowQuarantine(const CommandContext& context) {
+  Connection connection(context.options);
+  const absl::Status asked = quarantine_.Ask(connection);
+  if (!asked.ok() && !is_strict_) {
+    context.console.err << "sluicectl: cannot tell what is quarantined: "
+                        << Message(asked) << '\n';
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(asked);
+  if (quarantine_.empty()) return absl::OkStatus();
+  if (context.options.wants_json()) {
+    quarantine_.PrintJson(context.console.out);
+  } else {
+    context.console.out << '\n';
+    quarantine_.PrintTable(context.console.out);
+  }
+  if (!is_strict_) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat(quarantine_.size(), " of what was sent is quarantined"));
+}
+
+absl::Status InjectCommand::SendAll(const CommandContext& context,
+                                    std::istream& input) {
   const Connection connection(context.options);
   auto pipeline = std::make_unique<CallPipeline>(connection, 1);
   Progress progress(context, "events", 0);
@@ -162,6 +200,7 @@ absl::Status InjectCommand::Inject(const CommandContext& context,
     if (IsCommentLine(line)) continue;
     absl::StatusOr<Event> event = ParseEventLine(line);
     if (event.ok()) {
+      quarantine_.Note(*event, number);
       status = pipeline->Send(*event->method, 0, std::move(event->request),
                               [&](const google::protobuf::Message& reply) {
                                 ShowReply(context, *event, number, reply);
@@ -183,15 +222,23 @@ absl::Status InjectCommand::Inject(const CommandContext& context,
     if (!status.ok() || (stops_on_error_ && refused_count_ > 0)) break;
     progress.Show(event_count_);
   }
-  ShowSummary(context);
   RETURN_IF_ERROR(status);
   if (input.bad()) return absl::DataLossError(StrCat("cannot read ", path_));
+  return absl::OkStatus();
+}
+
+absl::Status InjectCommand::Inject(const CommandContext& context,
+                                   std::istream& input) {
+  const absl::Status sent = SendAll(context, input);
+  ShowSummary(context);
+  RETURN_IF_ERROR(sent);
+  absl::Status quarantine = ShowQuarantine(context);
   if (refused_count_ > 0) {
     return absl::FailedPreconditionError(
         StrCat(refused_count_, " of ", event_count_,
                " events were refused by the server"));
   }
-  return absl::OkStatus();
+  return quarantine;
 }
 
 }  // namespace

@@ -56,5 +56,15 @@ TEST(AnswerOf, RefusesValuesOfALaterContract) {
   EXPECT_FALSE(AnswerOf(reply).is_done);
 }
 
+TEST(AnswerOf, DoesNotTakeASampleForAMachineThatWasAdded) {
+  const firmament::ResourceStatsResponse machine;
+  EXPECT_EQ(AnswerOf(machine).name, "taken, or dropped as malformed");
+  EXPECT_TRUE(AnswerOf(machine).is_done);
+  firmament::TaskStatsResponse task;
+  EXPECT_EQ(AnswerOf(task).name, "taken, or dropped as malformed");
+  task.set_type(firmament::TASK_NOT_FOUND);
+  EXPECT_FALSE(AnswerOf(task).is_done);
+}
+
 }  // namespace
 }  // namespace sluice

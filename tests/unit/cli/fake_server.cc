@@ -299,7 +299,8 @@ grpc::Status FakeInspector::Service::ListTasks(
   });
   if (request->pending_only()) {
     std::erase_if(listed, [](const v1::Task& task) {
-      return task.state() != v1::Task::PENDING;
+      return task.state() != v1::Task::PENDING &&
+             task.state() != v1::Task::QUARANTINED;
     });
   }
   reply->set_next_page_token(

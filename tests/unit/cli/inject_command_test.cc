@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 CliResult Inject(FakeServer& server, const std::string& lines,
                  std::vector<std::string> flags = {}) {
@@ -158,6 +159,39 @@ TEST(InjectCommand, OfNothingSendsNothing) {
   FakeServer server;
   EXPECT_EQ(Inject(server, "").exit_code, kExitSuccess);
   EXPECT_THAT(server.scheduler.calls(), IsEmpty());
+}
+
+TEST(InjectCommand, NamesWhatOfItIsQuarantined) {
+  FakeServer server;
+  for (const uint64_t uid : {7, 8}) {  // 8 is somebody else's.
+    v1::Task& task = server.inspector.tasks.emplace_back();
+    task.set_uid(uid);
+    task.set_name("web");
+    task.set_state(v1::Task::QUARANTINED);
+    task.set_quarantine_reason("cpu_cores: -5 < 0");
+  }
+  const CliResult result = Inject(server, std::string("\n") + kSubmit);
+  EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
+  EXPECT_THAT(result.out,
+              HasSubstr("\n\nLINE  QUARANTINED  ID  NAME  REASON\n"
+                        "   2  task         7   web   cpu_cores: -5 < 0\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr(" 8 ")));
+}
+
+TEST(InjectCommand, FailsOnQuarantineWhereItIsStrict) {
+  FakeServer server;
+  v1::Machine& machine = server.inspector.machines.emplace_back();
+  machine.set_uuid("m");
+  machine.set_condition(v1::Machine::QUARANTINED);
+  machine.set_quarantine_reason("no sense");
+  const CliResult result =
+      Inject(server, "{\"nodeAdded\": {\"resourceDesc\": {\"uuid\": \"m\"}}}\n",
+             {"--strict", "--output=json"});
+  EXPECT_EQ(result.exit_code, kExitFailure);
+  EXPECT_EQ(result.err, "sluicectl: 1 of what was sent is quarantined\n");
+  EXPECT_THAT(result.out,
+              HasSubstr("{\"line\":1,\"quarantined\":\"machine\",\"id\":\"m\","
+                        "\"name\":\"\",\"reason\":\"no sense\"}\n"));
 }
 
 }  // namespace
