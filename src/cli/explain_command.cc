@@ -57,14 +57,15 @@ void AddRules(const v1::Task& task, Table& table) {
 }
 
 void PrintTask(const v1::Task& task, std::ostream& out) {
-  // The uid of a feed's task is the daemon's own, and says nothing to anybody.
-  const std::string id =
-      task.feed_task_id().empty() ? StrCat(task.uid()) : task.feed_task_id();
-  Table table({{"TASK"}, {StrCat(id, "  ", task.name())}});
+  Table table({{"TASK"},
+               {StrCat(TaskIdText(task), task.name().empty() ? "" : "  ",
+                       task.name())}});
   if (!task.job_uuid().empty()) table.AddRow({"job", task.job_uuid()});
   table.AddRow({"state", std::string(TaskStateName(task.state()))});
   if (!task.machine_uuid().empty()) {
-    table.AddRow({"machine", task.machine_name()});
+    table.AddRow({"machine", task.machine_name().empty()
+                                 ? task.machine_uuid()
+                                 : task.machine_name()});
   }
   const v1::Resources& request = task.request();
   table.AddRow({"cpu", FormatCpu(request.cpu_millicores())});

@@ -83,7 +83,7 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
   for (const v1::Machine& machine : machines.machines()) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
-    table.AddRow({machine.name(), machine.uuid(),
+    table.AddRow({machine.name().empty() ? "-" : machine.name(), machine.uuid(),
                   std::string(ConditionName(machine.condition())),
                   StrCat(FormatCpu(used.cpu_millicores()), "/",
                          FormatCpu(offered.cpu_millicores())),
@@ -139,7 +139,8 @@ void PrintUsage(const v1::ListMachinesResponse& machines, std::ostream& out) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
     std::vector<std::string> row = {
-        machine.name(), std::string(ConditionName(machine.condition())),
+        machine.name().empty() ? machine.uuid() : machine.name(),
+        std::string(ConditionName(machine.condition())),
         FormatShare(used.cpu_millicores(), offered.cpu_millicores()),
         FormatShare(used.memory_millibytes(), offered.memory_millibytes())};
     if (machine.has_reclaimed()) {

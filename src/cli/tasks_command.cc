@@ -24,16 +24,22 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Lists the tasks and where they run",
     .description =
-        R"(Lists the tasks in the order of their uids: state, machine, request, how long a
-pending one has been waiting.  A quarantined task is kept out of scheduling
-because its description makes no sense; NOTE says why.  An evicted one was told
-to leave its machine and holds its place until it is gone.  Of a task that is to
-run again NOTE says why, and how long it waits before it may.  "sluicectl
-explain UID" says why a task waits.
+        R"(Lists the tasks in the order of their uids; TASK is the uid, or of a feed's task
+its id there.  A pending task says how long it has been waiting.  A quarantined
+one is kept out of scheduling because its description makes no sense; NOTE says
+why.  An evicted one was told to leave its machine and holds its place until it
+is gone.  Of a task that is to run again NOTE says why, and how long it waits
+before it may.  "sluicectl explain TASK" says why a task waits.
 
 With --usage: what each asked for, and what it was measured to use last
 (AddTaskStats, or the samples of a feed).
 )"};
+
+// Where it runs: not every machine has a name.
+std::string MachineText(const v1::Task& task) {
+  if (!task.machine_name().empty()) return task.machine_name();
+  return task.machine_uuid().empty() ? "-" : task.machine_uuid();
+}
 
 std::string NoteOf(const v1::Task& task) {
   if (task.evicted()) return "evicted";
@@ -42,7 +48,7 @@ std::string NoteOf(const v1::Task& task) {
 }
 
 void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
-  Table table({{"UID", Align::kRight},
+  Table table({{"TASK", Align::kRight},
                {"NAME"},
                {"STATE"},
                {"MACHINE"},
@@ -56,9 +62,8 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
   for (const v1::Task& task : tasks.tasks()) {
     const v1::Resources& request = task.request();
     const bool is_pending = task.state() == v1::Task::PENDING;
-    table.AddRow({StrCat(task.uid()), task.name(),
-                  std::string(TaskStateName(task.state())),
-                  task.machine_name().empty() ? "-" : task.machine_name(),
+    table.AddRow({TaskIdText(task), task.name(),
+                  std::string(TaskStateName(task.state())), MachineText(task),
                   FormatCpu(request.cpu_millicores()),
                   FormatMemory(request.memory_millibytes()),
                   FormatExtended(request), StrCat(task.stated_priority()),
@@ -69,7 +74,7 @@ void PrintTasks(const v1::ListTasksResponse& tasks, std::ostream& out) {
 }
 
 void PrintUsage(const v1::ListTasksResponse& tasks, std::ostream& out) {
-  Table table({{"UID", Align::kRight},
+  Table table({{"TASK", Align::kRight},
                {"NAME"},
                {"STATE"},
                {"MACHINE"},
@@ -82,9 +87,8 @@ void PrintUsage(const v1::ListTasksResponse& tasks, std::ostream& out) {
     const v1::Resources& request = task.request();
     const v1::TaskSample& usage = task.usage();
     const bool is_known = task.has_usage();
-    table.AddRow({StrCat(task.uid()), task.name(),
-                  std::string(TaskStateName(task.state())),
-                  task.machine_name().empty() ? "-" : task.machine_name(),
+    table.AddRow({TaskIdText(task), task.name(),
+                  std::string(TaskStateName(task.state())), MachineText(task),
                   FormatCpu(request.cpu_millicores()),
                   is_known ? FormatCpu(usage.cpu_millicores()) : "-",
                   FormatMemory(request.memory_millibytes()),

@@ -429,7 +429,8 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
       return StrCat(
-          "runs on machine '", machine->name, "'",
+          "runs on machine '",
+          machine->name.empty() ? machine->uuid : machine->name, "'",
           machine->is_present ? "" : ", which has gone away",
           machine->IsDraining() ? ", which is draining" : "",
           view.scheduler.ExplainLeaving(task),

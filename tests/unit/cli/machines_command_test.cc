@@ -108,5 +108,16 @@ TEST(MachinesCommand, DoesNotFollowAServerInCircles) {
   EXPECT_EQ(result.err, "sluicectl: the server gave the same page twice\n");
 }
 
+TEST(MachinesCommand, ShowsTheUuidWhereThereIsNoName) {
+  FakeServer server;
+  AddMachines(server.inspector, 1);
+  server.inspector.machines[0].clear_name();
+  const std::string address = server.Address();
+  EXPECT_THAT(RunCli({"machines", "--server", address}).out,
+              HasSubstr("\n-     u1    ready "));
+  EXPECT_THAT(RunCli({"machines", "--usage", "--server", address}).out,
+              HasSubstr("\nu1    ready "));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -423,6 +423,15 @@ TEST_F(InspectTest, ShowsWhatIsStaleAndWhatIsMuted) {
   EXPECT_EQ(job.pending_tasks(), 2);
 }
 
+TEST_F(InspectTest, NamesAMachineWithoutANameByItsUuid) {
+  AddMachine machine = Added("m-uuid", {.cpu = 1000});
+  machine.spec.name = "";
+  scheduler_.Apply(machine);
+  scheduler_.Apply(Submitted(1, {.cpu = 600}));
+  scheduler_.Round();
+  EXPECT_EQ(Explain("1").summary(), "runs on machine 'm-uuid'");
+}
+
 TEST_F(InspectTest, SaysHowManyOfAGangRunTogether) {
   const std::pair<uint64_t, std::string> rows[] = {
       {0, ""},
