@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -32,6 +33,7 @@ placed).  A departed machine was removed or failed while something of its own
 is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
 A stale one takes nothing until its client, which began anew, announces it
 again; a draining one takes nothing, and what runs there is moved (see "drain").
+NOTE also says where another machine has the same name.
 
 With --usage: what tasks asked for, of what is allocatable, and what of that is
 given to others (--use_measured_utilization of the daemon); what was measured
@@ -67,6 +69,27 @@ std::string TaintsText(const v1::Machine& machine) {
   return text.empty() ? "-" : text;
 }
 
+// How many machines there are of each name, departed ones aside.
+std::map<std::string, int> CountNames(
+    const v1::ListMachinesResponse& machines) {
+  std::map<std::string, int> counts;
+  for (const v1::Machine& machine : machines.machines()) {
+    if (machine.name().empty()) continue;
+    if (machine.condition() != v1::Machine::DEPARTED) ++counts[machine.name()];
+  }
+  return counts;
+}
+
+std::string NoteOf(const v1::Machine& machine,
+                   const std::map<std::string, int>& names) {
+  if (!machine.quarantine_reason().empty()) return machine.quarantine_reason();
+  const auto it = names.find(machine.name());
+  return it == names.end() || it->second < 2 ||
+                 machine.condition() == v1::Machine::DEPARTED
+             ? ""
+             : "another has that name";
+}
+
 void PrintMachines(const v1::ListMachinesResponse& machines,
                    std::ostream& out) {
   Table table({{"NAME"},
@@ -80,6 +103,7 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
                {"EXTENDED"},
                {"TAINTS"},
                {"NOTE"}});
+  const std::map<std::string, int> names = CountNames(machines);
   for (const v1::Machine& machine : machines.machines()) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
@@ -93,7 +117,7 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
                   StrCat(machine.running_tasks()),
                   StrCat(machine.foreign_pods()),
                   FormatExtendedUse(used, offered), TaintsText(machine),
-                  machine.quarantine_reason()});
+                  NoteOf(machine, names)});
   }
   table.Print(out);
 }

@@ -1,6 +1,8 @@
 #include "core/census.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace sluice {
 namespace {
@@ -51,6 +53,18 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
   }
 }
 
+void CountNamesakes(const ClusterState& state, Census* census) {
+  std::unordered_map<std::string_view, int64_t> counts;
+  counts.reserve(state.machines().size());
+  for (const auto& [id, machine] : state.machines()) {
+    if (!machine->is_present || machine->name.empty()) continue;
+    const int64_t count = ++counts[machine->name];
+    if (count == 1) continue;
+    if (census->namesake_machines == 0) census->shared_name = machine->name;
+    census->namesake_machines += count == 2 ? 2 : 1;
+  }
+}
+
 }  // namespace
 
 Census TakeCensus(const ClusterState& state) {
@@ -77,6 +91,7 @@ Census TakeCensus(const ClusterState& state) {
       }
     }
   }
+  CountNamesakes(state, &census);
   census.jobs = std::ranges::count_if(
       state.jobs(), [](const auto& entry) { return !entry.second->is_group; });
   for (const auto& [id, task] : state.tasks()) {

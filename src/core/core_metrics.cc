@@ -178,6 +178,18 @@ void CoreMetrics::CountRequeues(const RequeueRecord& record) {
   count("failed", record.failed_count, &failed_counted_);
 }
 
+void CoreMetrics::LogNamesakes(const Census& census) {
+  constexpr size_t kShownBytes = 128;
+  if (census.namesake_machines > namesakes_logged_) {
+    LOG(WARNING) << census.namesake_machines
+                 << " machines share their name with another one, as those "
+                    "named '"
+                 << Printable(census.shared_name, kShownBytes)
+                 << "': what names one of them may mean another";
+  }
+  namesakes_logged_ = census.namesake_machines;
+}
+
 void CoreMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   const ClusterState& state = scheduler_.state();
   metrics_.mailbox_depth.Set(static_cast<double>(mailbox_depth));
@@ -203,6 +215,7 @@ void CoreMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
                              census.stale_machines +
                              census.quarantined_machines);
   set(metrics_.quarantined_machines, census.quarantined_machines);
+  LogNamesakes(census);
   set(metrics_.measured_machines, census.measured_machines);
   for (const auto& [name, i] :
        {std::pair("cpu", kCpu), std::pair("memory", kMemory)}) {

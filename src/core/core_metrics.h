@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "clients/replies.h"
+#include "core/census.h"
 #include "network/eligibility.h"
 #include "observe/metrics.h"
 #include "observe/rate_limited_log.h"
@@ -33,6 +34,8 @@ class CoreMetrics {
 
  private:
   void CountVerdicts();
+  // Warns where there are more of them than before.
+  void LogNamesakes(const Census& census);
   void CountRequeues(const RequeueRecord& record);
 
   const Scheduler& scheduler_;
@@ -47,6 +50,7 @@ class CoreMetrics {
   uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
   int64_t gauges_us_;                   // When they were refreshed,
   uint64_t gauges_version_ = 0;         // and as of which version.
+  int64_t namesakes_logged_ = 0;        // As of then.
   RateLimiter round_log_{1};
 };
 

@@ -108,6 +108,30 @@ TEST(MachinesCommand, DoesNotFollowAServerInCircles) {
   EXPECT_EQ(result.err, "sluicectl: the server gave the same page twice\n");
 }
 
+TEST(MachinesCommand, SaysThatAnotherHasTheName) {
+  FakeServer server;
+  AddMachines(server.inspector, 3);
+  server.inspector.machines[1].set_name("m1");
+  const CliResult result = RunCli({"machines", "--server", server.Address()});
+  EXPECT_THAT(result.out, HasSubstr("m1    u1 "));
+  size_t count = 0;
+  for (size_t at = 0;
+       (at = result.out.find("another has that name", at)) != std::string::npos;
+       ++at) {
+    ++count;
+  }
+  EXPECT_EQ(count, 2u);
+}
+
+TEST(MachinesCommand, LetsADepartedMachineKeepItsName) {
+  FakeServer server;
+  AddMachines(server.inspector, 2);
+  server.inspector.machines[1].set_name("m1");
+  server.inspector.machines[1].set_condition(v1::Machine::DEPARTED);
+  EXPECT_THAT(RunCli({"machines", "--server", server.Address()}).out,
+              testing::Not(HasSubstr("another has that name")));
+}
+
 TEST(MachinesCommand, ShowsTheUuidWhereThereIsNoName) {
   FakeServer server;
   AddMachines(server.inspector, 1);

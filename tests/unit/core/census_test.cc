@@ -101,5 +101,20 @@ TEST(Census, ForgetsTasksThatOnlyWaitForFurtherRemovals) {
   EXPECT_EQ(census.jobs, 0);
 }
 
+TEST(Census, CountsMachinesThatShareAName) {
+  TestScheduler scheduler;
+  for (const char* uuid : {"a", "b", "c", "d"}) {
+    AddMachine machine = Added(uuid, {.cpu = 1000});
+    machine.spec.name = uuid == std::string("d") ? "other" : "same";
+    scheduler.Apply(machine);
+  }
+  const Census census = TakeCensus(scheduler.state());
+  EXPECT_EQ(census.namesake_machines, 3);
+  EXPECT_EQ(census.shared_name, "same");
+  scheduler.Apply(Removed("a"));
+  scheduler.Apply(Removed("b"));
+  EXPECT_EQ(TakeCensus(scheduler.state()).namesake_machines, 0);
+}
+
 }  // namespace
 }  // namespace sluice

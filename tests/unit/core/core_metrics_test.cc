@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "util/cluster_builder.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
@@ -127,6 +128,22 @@ TEST_F(CoreMetricsTest, CountsWhatDisruptionBudgetsKeep) {
   counts_.CountRound(RoundStats(), 0);
   EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budgets_exhausted 0\n"));
   EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budget_kept_tasks_total 8\n"));
+}
+
+TEST_F(LoopMetricsTest, WarnsOnceOfMachinesThatShareAName) {
+  for (const char* uuid : {"a", "b"}) {
+    AddMachine machine = Added(uuid, {.cpu = 1000});
+    machine.spec.name = "same";
+    scheduler_.Apply(machine);
+  }
+  constexpr int64_t kMinuteUs = 60'000'000;
+  counts_.RefreshGauges(0, kMinuteUs);
+  EXPECT_THAT(log_.text, HasSubstr("2 machines share their name with another "
+                                   "one, as those named 'same'"));
+  const std::string told = log_.text;
+  scheduler_.Apply(Added("c", {.cpu = 1000}));
+  counts_.RefreshGauges(0, 2 * kMinuteUs);
+  EXPECT_EQ(log_.text, told);
 }
 
 }  // namespace
