@@ -30,6 +30,10 @@ several daemons on a store in etcd the one that leads answers: it shows itself,
 its term, and for each follower how many batches of the store's log that has not
 seen; one that is not warm has yet to read the store.
 
+Muted tasks are those whose uid their client has given to another task, or knows
+no more: what waits of them is not placed.  "sluicectl tasks" lists what runs of
+them under uids of 20 digits.
+
 "Undelivered deltas" are decisions that no client is known to have.  The "round
 gap" is what a better round could save, as far as that is not ruled out; where
 tasks of several priorities wait, a table has it for each level of them.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace sluice {
 namespace {
@@ -41,6 +42,9 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
       return;
     case TaskState::kRunning:
       ++census->running_tasks;
+      if (task.is_displaced && task.successor.has_value()) {
+        ++census->displaced_tasks;
+      }
       return;
     case TaskState::kCompleted:
       ++census->completed_tasks;
@@ -54,7 +58,7 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
 }
 
 void CountNamesakes(const ClusterState& state, Census* census) {
-  std::unordered_map<std::string_view, int64_t> counts;
+  absl::flat_hash_map<std::string_view, int64_t> counts;
   counts.reserve(state.machines().size());
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->is_present || machine->name.empty()) continue;

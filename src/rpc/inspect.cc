@@ -551,7 +551,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_running_tasks(census.running_tasks);
   status.set_finished_tasks(census.completed_tasks + census.failed_tasks);
   status.set_quarantined_tasks(census.quarantined_tasks);
-  status.set_muted_tasks(census.muted_tasks);
+  status.set_muted_tasks(census.muted_tasks + census.displaced_tasks);
   status.set_stale_machines(census.stale_machines);
   status.set_draining_machines(census.draining_machines);
   status.set_overcommitted_machines(census.overcommitted_machines);

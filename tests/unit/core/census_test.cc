@@ -101,6 +101,22 @@ TEST(Census, ForgetsTasksThatOnlyWaitForFurtherRemovals) {
   EXPECT_EQ(census.jobs, 0);
 }
 
+TEST(Census, CountsTasksThatRunWhileTheirUidIsAnothers) {
+  TestScheduler scheduler;
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .ApplyTo(&scheduler);
+  scheduler.Round();
+  scheduler.Deliver();
+  EXPECT_EQ(TakeCensus(scheduler.state()).displaced_tasks, 0);
+  scheduler.Apply(Submitted(1, {.cpu = 700, .name = "other"}));
+  const Census census = TakeCensus(scheduler.state());
+  EXPECT_EQ(census.displaced_tasks, 1);
+  EXPECT_EQ(census.running_tasks, 1);
+  EXPECT_EQ(census.muted_tasks, 0);
+}
+
 TEST(Census, CountsMachinesThatShareAName) {
   TestScheduler scheduler;
   for (const char* uuid : {"a", "b", "c", "d"}) {

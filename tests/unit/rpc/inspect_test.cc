@@ -423,6 +423,19 @@ TEST_F(InspectTest, ShowsWhatIsStaleAndWhatIsMuted) {
   EXPECT_EQ(job.pending_tasks(), 2);
 }
 
+TEST_F(InspectTest, CountsWhatRunsUnderAUidGivenAwayAsMuted) {
+  ClusterBuilder()
+      .Machine("m", {.cpu = 1000})
+      .Task(1, {.cpu = 600})
+      .ApplyTo(&scheduler_);
+  scheduler_.Round();
+  scheduler_.Deliver();
+  scheduler_.Apply(Submitted(1, {.cpu = 600, .name = "second"}));
+  const v1::Status status = InspectStatus(view(), {}, /*now_us=*/0);
+  EXPECT_EQ(status.muted_tasks(), 1);
+  EXPECT_EQ(status.running_tasks(), 1);
+}
+
 TEST_F(InspectTest, NamesAMachineWithoutANameByItsUuid) {
   AddMachine machine = Added("m-uuid", {.cpu = 1000});
   machine.spec.name = "";
