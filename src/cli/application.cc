@@ -1,6 +1,7 @@
 #include "cli/application.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <ostream>
 #include <string_view>
@@ -47,6 +48,18 @@ Examples:
 Flags of all commands may also stand in ~/.config/sluice/config, one a line
 without the dashes; SLUICE_CONFIG names another file.
 )";
+
+// What other programs call our commands.
+struct OtherName {
+  std::string_view theirs;
+  std::string_view ours;
+};
+
+constexpr std::array kOtherNames = {
+    OtherName{"submit", "inject"},  OtherName{"apply", "inject"},
+    OtherName{"nodes", "machines"}, OtherName{"pods", "tasks"},
+    OtherName{"delete", "remove"},  OtherName{"describe", "explain"},
+    OtherName{"why", "explain"},    OtherName{"top", "watch"}};
 
 // Command lines are short; more than this of one is not worth showing.
 constexpr size_t kShownBytes = 64;
@@ -237,9 +250,10 @@ absl::Status UnknownCommand(std::string_view name) {
   for (const auto& command : MakeCommands()) {
     names.emplace_back(command->text().name);
   }
-  return absl::InvalidArgumentError(StrCat("unknown command '",
-                                           Printable(name, kShownBytes), "'",
-                                           DidYouMean(name, names)));
+  const auto other = std::ranges::find(kOtherNames, name, &OtherName::theirs);
+  return absl::InvalidArgumentError(StrCat(
+      "unknown command '", Printable(name, kShownBytes), "'",
+      DidYouMean(other == kOtherNames.end() ? name : other->ours, names)));
 }
 
 }  // namespace sluice

@@ -12,6 +12,7 @@ namespace sluice {
 
 std::unique_ptr<Command> MakeInjectCommand();
 std::unique_ptr<Command> MakeStatusCommand();
+std::unique_ptr<Command> MakeWatchCommand();
 std::unique_ptr<Command> MakeMachinesCommand();
 std::unique_ptr<Command> MakeTasksCommand();
 std::unique_ptr<Command> MakeJobCommand();
@@ -23,6 +24,7 @@ std::unique_ptr<Command> MakeNetworkCommand();
 std::unique_ptr<Command> MakePoliciesCommand();
 std::unique_ptr<Command> MakeDrainCommand();
 std::unique_ptr<Command> MakeForgetCommand();
+std::unique_ptr<Command> MakeRemoveCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeBenchCommand();
 std::unique_ptr<Command> MakeSolveCommand();
@@ -35,6 +37,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeInjectCommand());
   commands.push_back(MakeFeedCommand());
   commands.push_back(MakeStatusCommand());
+  commands.push_back(MakeWatchCommand());
   commands.push_back(MakeMachinesCommand());
   commands.push_back(MakeTasksCommand());
   commands.push_back(MakeJobCommand());
@@ -45,6 +48,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeNetworkCommand());
   commands.push_back(MakePoliciesCommand());
   commands.push_back(MakeForgetCommand());
+  commands.push_back(MakeRemoveCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());
   commands.push_back(MakeSolveCommand());

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/commands.h"
@@ -14,6 +13,7 @@
 #include "cli/flags.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/rest.h"
 #include "cli/table.h"
 #include "sluice/base/clock.h"
 #include "sluice/v1/inspector.pb.h"
@@ -139,23 +139,11 @@ class DrainCommand final : public Command {
     request.set_machine(drain->machine_uuid());
     Progress progress(context, "tasks have left", total);
     while (drain->is_draining() && IsUnderWay(*drain)) {
-      Rest(context.clock);
+      Rest(context.clock, interval_ms_ * 1000);
       ASSIGN_OR_RETURN(*drain, connection->GetDrain(request));
       progress.Show(drain->left());
     }
     return absl::OkStatus();
-  }
-
-  void Rest(const Clock& clock) const {
-    const int64_t end_us = clock.MonotonicUs() + interval_ms_ * 1000;
-    Mutex mutex;
-    CondVar never;
-    MutexLock lock(mutex);
-    while (true) {
-      const int64_t left_us = end_us - clock.MonotonicUs();
-      if (left_us <= 0) return;
-      never.WaitFor(mutex, left_us);
-    }
   }
 
   std::string machine_;

@@ -71,8 +71,12 @@ TEST(Sluicectl, RefusesUnknownCommands) {
   EXPECT_EQ(result.err,
             "sluicectl: unknown command 'statsu'; did you mean 'status'?\n"
             "Try 'sluicectl --help'.\n");
-  EXPECT_EQ(RunCli({"submit"}).err,
-            "sluicectl: unknown command 'submit'\nTry 'sluicectl --help'.\n");
+  EXPECT_EQ(
+      RunCli({"frobnicate"}).err,
+      "sluicectl: unknown command 'frobnicate'\nTry 'sluicectl --help'.\n");
+  EXPECT_THAT(RunCli({"submit"}).err,
+              HasSubstr("unknown command 'submit'; did you mean 'inject'?"));
+  EXPECT_THAT(RunCli({"nodes"}).err, HasSubstr("did you mean 'machines'?"));
 }
 
 TEST(Sluicectl, ShowsAnExampleWhereAnArgumentIsMissing) {
@@ -116,6 +120,7 @@ TEST(Sluicectl, RefusesAnOutputItCannotWrite) {
 TEST(Sluicectl, EveryCommandRefusesArgumentsItDoesNotTake) {
   for (const auto& command : MakeCommands()) {
     const std::string name(command->text().name);
+    if (command->text().arguments.ends_with("...")) continue;
     const CliResult result = RunCli({name, "a", "b", "c"});
     EXPECT_EQ(result.exit_code, kExitUsage) << name;
     EXPECT_THAT(result.err, HasSubstr("usage: sluicectl " + name));
