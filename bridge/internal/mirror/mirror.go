@@ -3,7 +3,6 @@ package mirror
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -116,14 +115,7 @@ func (m *Mirror) HasSynced() bool {
 
 // WaitForSync returns false if ctx ends before.
 func (m *Mirror) WaitForSync(ctx context.Context) bool {
-	for !m.HasSynced() {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	return true
+	return cache.WaitForCacheSync(ctx.Done(), m.HasSynced)
 }
 
 func (m *Mirror) informers() []cache.SharedIndexInformer {
