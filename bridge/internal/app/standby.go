@@ -64,7 +64,7 @@ func (b *Bridge) standBy(ctx context.Context, lock *lease) (s *standby, end func
 		return lock.Term(ctx)
 	}
 	s.feed = feed.NewClient(b.options.Feed, b.daemon, mirror.Source{Mirror: b.mirror, Assumptions: s}, s, term, b.feeds)
-	stop, err := b.mirror.Notify(s)
+	stop, err := b.mirror.Notify(klog.FromContext(ctx), s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -55,7 +55,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, leading.Term, b.feeds)
 
 	// The informers tell of everything there is, once, and of changes from here on.
-	stop, err := b.mirror.Notify(t)
+	stop, err := b.mirror.Notify(logger, t)
 	if err != nil {
 		logger.Error(err, "The mirror has stopped")
 		return

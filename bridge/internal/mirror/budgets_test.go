@@ -9,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 )
 
@@ -28,7 +29,7 @@ func TestBudgetsAreMirrored(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	l := &listener{}
-	stop, err := m.Notify(l)
+	stop, err := m.Notify(klog.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestANominationChangesNothingThatIsStated(t *testing.T) {
 	source := Source{Mirror: m, Assumptions: assumptions{}}
 	before := source.Task("shop/web").Stated
 	l := &listener{}
-	stop, err := m.Notify(l)
+	stop, err := m.Notify(klog.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}

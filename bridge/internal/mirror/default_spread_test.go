@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
@@ -188,7 +189,7 @@ func TestPodsThatWaitHearOfWhatSelectsThem(t *testing.T) {
 	m, client := start(t, labeled("web", "web", waits), labeled("api", "api", waits),
 		labeled("runs", "web", func(p *corev1.Pod) { p.Spec.NodeName = "n1" }))
 	l := &listener{}
-	stop, err := m.Notify(l)
+	stop, err := m.Notify(klog.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestPodsThatWaitHearOfWhatSelectsThem(t *testing.T) {
 func TestOtherChangesOfWhatSelectsPodsAreNotTold(t *testing.T) {
 	m, _ := start(t, podOf("web", func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web"} }))
 	l := &listener{}
-	handler := handlerOfNew((&notifier{Mirror: m, listener: l}).selectionChanged)
+	handler := handlerOfNew(klog.Background(), (&notifier{Mirror: m, listener: l}).selectionChanged)
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	before, after := replicaSetOf("web", selector), replicaSetOf("web", selector)
 	after.Status.ReadyReplicas = 1

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 )
 
 // follower is a listener that also writes down how far it was told.
@@ -24,7 +25,7 @@ func (f *follower) PodSeen(key, resourceVersion string) {
 func TestAFollowerIsToldHowFarItWasTold(t *testing.T) {
 	m, client := start(t)
 	f := &follower{}
-	stop, err := m.Notify(f)
+	stop, err := m.Notify(klog.Background(), f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 )
 
 func TestMain(m *testing.M) {
@@ -169,7 +171,7 @@ func (l *listener) eventually(t *testing.T, what string, is func() bool) {
 func TestAListenerIsToldOfWhatIsThereAndOfChanges(t *testing.T) {
 	m, client := start(t, podOf("web", func(*corev1.Pod) {}), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 	l := &listener{}
-	stop, err := m.Notify(l)
+	stop, err := m.Notify(klog.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +205,7 @@ func TestPodsHearOfVolumesThatTheirClaimsMayHave(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data"},
 		Spec:       corev1.PersistentVolumeClaimSpec{StorageClassName: &class}})
 	l := &listener{}
-	stop, err := m.Notify(l)
+	stop, err := m.Notify(klog.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +244,7 @@ func TestMissedEndsAreTold(t *testing.T) {
 	before := podOf("web", func(*corev1.Pod) {})
 	after := podOf("web", func(p *corev1.Pod) { p.UID = "uid-2" })
 	l := &listener{}
-	handler := handlerOf((&notifier{Mirror: m, listener: l}).podChanged)
+	handler := handlerOf(klog.Background(), (&notifier{Mirror: m, listener: l}).podChanged)
 	handler.OnUpdate(before, after)
 	handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: after})
 	if want := []string{"uid-1", "uid-2"}; !slices.Equal(l.settled, want) {
@@ -250,6 +252,44 @@ func TestMissedEndsAreTold(t *testing.T) {
 	}
 	if want := []string{"shop/web", "shop/web"}; !slices.Equal(l.pods, want) {
 		t.Errorf("changed %v, want %v", l.pods, want)
+	}
+}
+
+func TestWhatIsOfAnotherTypeIsLoggedAndSkipped(t *testing.T) {
+	m, _ := start(t)
+	pod, node := podOf("web", func(*corev1.Pod) {}), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	for _, test := range []struct {
+		name string
+		tell func(cache.ResourceEventHandler)
+		want string
+	}{
+		{"an object that comes", func(h cache.ResourceEventHandler) { h.OnAdd(node, false) }, `got="*v1.Node"`},
+		{"an object before a change", func(h cache.ResourceEventHandler) { h.OnUpdate(node, pod) }, `got="*v1.Node"`},
+		{"an object after a change", func(h cache.ResourceEventHandler) { h.OnUpdate(pod, node) }, `got="*v1.Node"`},
+		{"an object that goes", func(h cache.ResourceEventHandler) { h.OnDelete(node) }, `got="*v1.Node"`},
+		{"nothing", func(h cache.ResourceEventHandler) { h.OnAdd(nil, false) }, `got="<nil>"`},
+		{"a tombstone of another type", func(h cache.ResourceEventHandler) {
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: node})
+		}, `key="shop/web" want="*v1.Pod" got="*v1.Node"`},
+		{"a tombstone of nothing", func(h cache.ResourceEventHandler) {
+			h.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web"})
+		}, `key="shop/web" want="*v1.Pod" got="<nil>"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+			l := &listener{}
+			test.tell(handlerOf(logger, (&notifier{Mirror: m, listener: l}).podChanged))
+			if len(l.pods)+len(l.settled) > 0 {
+				t.Errorf("told of %v and %v", l.pods, l.settled)
+			}
+			underlier, ok := logger.GetSink().(ktesting.Underlier)
+			if !ok {
+				t.Fatal("no buffer")
+			}
+			if log := underlier.GetBuffer().String(); !strings.Contains(log, "object of another type") || !strings.Contains(log, test.want) {
+				t.Errorf("logged %q, want %q", log, test.want)
+			}
+		})
 	}
 }
 

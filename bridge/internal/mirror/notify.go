@@ -3,6 +3,7 @@ package mirror
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"sync"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/component-helpers/storage/volume"
+	"k8s.io/klog/v2"
 )
 
 // All pods that wait for a volume of a class are told of each that comes or goes,
@@ -54,7 +57,7 @@ func (m *Mirror) Tell(listener Listener) {
 
 // Notify tells listener of every object there is and of every change, until the
 // function that it returns is called.
-func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
+func (m *Mirror) Notify(logger klog.Logger, listener Listener) (stop func(), err error) {
 	n := &notifier{Mirror: m, listener: listener,
 		choices: workqueue.NewTypedDelayingQueueWithConfig(
 			workqueue.TypedDelayingQueueConfig[string]{Name: "volume_classes"})}
@@ -70,18 +73,18 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 	var handlers []watched
 	for _, informer := range m.spread.informers {
 		// Before the pods', which are told of what is there already.
-		handlers = append(handlers, watched{informer, handlerOfNew(n.selectionChanged)})
+		handlers = append(handlers, watched{informer, handlerOfNew(logger, n.selectionChanged)})
 	}
 	handlers = append(handlers, []watched{
-		{m.pods, handlerOf(n.podChanged)},
-		{m.nodes, handlerOf(n.nodeChanged)},
-		{m.namespaces, handlerOf(n.namespaceChanged)},
-		{m.claims, handlerOf(n.claimChanged)},
-		{m.volumes, handlerOf(n.volumeChanged)},
-		{m.classes, handlerOf(n.classChanged)},
-		{m.csiNodes, handlerOf(n.csiNodeChanged)},
-		{m.budgets, handlerOf(n.budgetChanged)},
-		{m.groups.informer, handlerOf(n.groupChanged)},
+		{m.pods, handlerOf(logger, n.podChanged)},
+		{m.nodes, handlerOf(logger, n.nodeChanged)},
+		{m.namespaces, handlerOf(logger, n.namespaceChanged)},
+		{m.claims, handlerOf(logger, n.claimChanged)},
+		{m.volumes, handlerOf(logger, n.volumeChanged)},
+		{m.classes, handlerOf(logger, n.classChanged)},
+		{m.csiNodes, handlerOf(logger, n.csiNodeChanged)},
+		{m.budgets, handlerOf(logger, n.budgetChanged)},
+		{m.groups.informer, handlerOf(logger, n.groupChanged)},
 	}...)
 	var undo []func()
 	stop = func() {
@@ -108,40 +111,67 @@ func (m *Mirror) Notify(listener Listener) (stop func(), err error) {
 
 // handlerOf calls changed with the object before and after, of which one is nil
 // where it came or went.
-func handlerOf[T any](changed func(before, after *T)) cache.ResourceEventHandler {
-	cast := func(object any) *T {
-		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-			object = tombstone.Obj
-		}
-		typed, _ := object.(*T)
-		return typed
-	}
+func handlerOf[T any](logger klog.Logger, changed func(before, after *T)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(after any) { changed(nil, cast(after)) },
-		UpdateFunc: func(before, after any) { changed(cast(before), cast(after)) },
-		DeleteFunc: func(before any) { changed(cast(before), nil) },
+		AddFunc: func(after any) {
+			if after, ok := as[*T](logger, after); ok {
+				changed(nil, after)
+			}
+		},
+		UpdateFunc: func(before, after any) {
+			from, isOne := as[*T](logger, before)
+			to, isOther := as[*T](logger, after)
+			if isOne && isOther {
+				changed(from, to)
+			}
+		},
+		DeleteFunc: func(before any) {
+			if before, ok := as[*T](logger, before); ok {
+				changed(before, nil)
+			}
+		},
 	}
 }
 
 // handlerOfNew is handlerOf for objects of several types, of which those that are
 // there at the beginning are not told.
-func handlerOfNew(changed func(before, after metav1.Object)) cache.ResourceEventHandler {
-	cast := func(object any) metav1.Object {
-		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-			object = tombstone.Obj
-		}
-		typed, _ := object.(metav1.Object)
-		return typed
-	}
+func handlerOfNew(logger klog.Logger, changed func(before, after metav1.Object)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(after any, isThereAlready bool) {
-			if !isThereAlready {
-				changed(nil, cast(after))
+			if isThereAlready {
+				return
+			}
+			if after, ok := as[metav1.Object](logger, after); ok {
+				changed(nil, after)
 			}
 		},
-		UpdateFunc: func(before, after any) { changed(cast(before), cast(after)) },
-		DeleteFunc: func(before any) { changed(cast(before), nil) },
+		UpdateFunc: func(before, after any) {
+			from, isOne := as[metav1.Object](logger, before)
+			to, isOther := as[metav1.Object](logger, after)
+			if isOne && isOther {
+				changed(from, to)
+			}
+		},
+		DeleteFunc: func(before any) {
+			if before, ok := as[metav1.Object](logger, before); ok {
+				changed(before, nil)
+			}
+		},
 	}
+}
+
+// as is what an informer tells of, which may be a tombstone: the last that was
+// known of an object whose end was missed. What is no T is logged.
+func as[T any](logger klog.Logger, object any) (typed T, ok bool) {
+	if tombstone, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
+		object = tombstone.Obj
+		logger = klog.LoggerWithValues(logger, "key", tombstone.Key)
+	}
+	if typed, ok = object.(T); !ok {
+		utilruntime.HandleErrorWithLogger(logger, nil, "An informer tells of an object of another type; it is skipped",
+			"want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", object))
+	}
+	return typed, ok
 }
 
 type notifier struct {
@@ -164,9 +194,6 @@ func (n *notifier) podChanged(before, after *corev1.Pod) {
 	pod := after
 	if pod == nil {
 		pod = before
-	}
-	if pod == nil {
-		return
 	}
 	key := pod.Namespace + "/" + pod.Name
 	n.listener.PodChanged(key)
