@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
 // Timeout is how long a bind or an eviction may take. Where it is exceeded, the
@@ -94,6 +95,9 @@ type placement struct {
 	key, uid, node string
 }
 
+// String says it in a log.
+func (p placement) String() string { return p.key + " on " + p.node }
+
 // failure waits to be told to the daemon.
 type failure struct {
 	placement
@@ -147,73 +151,34 @@ func (b *Binder) countAssumed() { b.metrics.assumed.Set(float64(b.assumed.count(
 // Run binds with so many workers until ctx ends, and waits for those at work.
 func (b *Binder) Run(ctx context.Context, workers int, feed Feed) {
 	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			for b.next(ctx) {
-			}
-		})
-	}
-	running.Go(func() {
-		for b.nextFailure(feed) {
-		}
-	})
-	running.Go(func() {
-		for b.nextReconsidered(feed) {
-		}
-	})
+	running.Go(func() { work.Run(ctx, b.queue, workers, b.sync) })
+	running.Go(func() { work.Drain(b.failures, func(item failure) { b.tell(item, feed) }) })
+	running.Go(func() { work.Drain(b.reconsidered, feed.TaskChanged) })
 	<-ctx.Done()
-	b.queue.ShutDown()
 	b.failures.ShutDown()
 	b.reconsidered.ShutDown()
 	running.Wait()
 }
 
-func (b *Binder) nextFailure(feed Feed) bool {
-	item, shutdown := b.failures.Get()
-	if shutdown {
-		return false
-	}
-	defer b.failures.Done(item)
+// tell tells the daemon of a bind that failed, if the pod still counts as placed
+// there.
+func (b *Binder) tell(item failure, feed Feed) {
 	if b.assumed.dropAt(item.uid, item.node) {
 		// From where it keeps away is said before it waits again.
 		feed.TaskChanged(item.key)
 		feed.BindFailed(item.uid, item.node, item.reason)
 	}
-	return true
 }
 
-func (b *Binder) nextReconsidered(feed Feed) bool {
-	key, shutdown := b.reconsidered.Get()
-	if shutdown {
-		return false
-	}
-	defer b.reconsidered.Done(key)
-	feed.TaskChanged(key)
-	return true
-}
-
-func (b *Binder) next(ctx context.Context) bool {
-	item, shutdown := b.queue.Get()
-	if shutdown || ctx.Err() != nil {
-		return false
-	}
-	defer b.queue.Done(item)
+func (b *Binder) sync(ctx context.Context, item placement) (work.Result, error) {
 	request, cancel := b.deadline.within(ctx)
 	defer cancel()
+	defer b.countAssumed()
 	again, err := b.bind(request, item)
-	b.countAssumed()
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Bind not ended; trying again",
-			"pod", item.key, "node", item.node, "err", err)
-		b.queue.AddRateLimited(item)
-	case again > 0:
-		b.queue.AddAfter(item, again)
-	default:
-		b.queue.Forget(item)
+	if err != nil {
+		return work.Result{}, fmt.Errorf("bind pod %q to node %q: %w", item.key, item.node, err)
 	}
-	return true
+	return work.Result{After: again}, nil
 }
 
 // bind returns an error if it is not known how the bind ended, or a time after

@@ -3,7 +3,6 @@ package bind
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
 // Evictor stops pods through the eviction API, which holds their disruption
@@ -53,35 +52,13 @@ func (e *Evictor) Evict(delta feed.Delta) {
 	})
 }
 
-// Run evicts with so many workers until ctx ends.
-func (e *Evictor) Run(ctx context.Context, workers int) {
-	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			for e.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	e.queue.ShutDown()
-	running.Wait()
-}
+// Run evicts with so many workers until ctx ends, and waits for those at work.
+func (e *Evictor) Run(ctx context.Context, workers int) { work.Run(ctx, e.queue, workers, e.sync) }
 
-func (e *Evictor) next(ctx context.Context) bool {
-	item, shutdown := e.queue.Get()
-	if shutdown || ctx.Err() != nil {
-		return false
-	}
-	defer e.queue.Done(item)
+func (e *Evictor) sync(ctx context.Context, item eviction) (work.Result, error) {
 	request, cancel := e.deadline.within(ctx)
 	defer cancel()
-	if err := e.evict(request, item); err != nil && ctx.Err() == nil {
-		klog.FromContext(ctx).V(2).Info("Not evicted; trying again", "pod", item.key, "err", err)
-		e.queue.AddRateLimited(item)
-		return true
-	}
-	e.queue.Forget(item)
-	return true
+	return work.Result{}, e.evict(request, item)
 }
 
 func (e *Evictor) evict(ctx context.Context, item eviction) error {

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
 // How long the daemon may take, once it knows everything, to nominate anew the
@@ -54,6 +54,9 @@ type Nominator struct {
 type nominee struct {
 	key, uid string
 }
+
+// String says it in a log.
+func (n nominee) String() string { return n.key }
 
 type nomination struct {
 	key, node string
@@ -139,66 +142,34 @@ func (n *Nominator) settlesIn() time.Duration {
 	return max(0, renominationTime-time.Since(n.restatedAt))
 }
 
-// Run writes with so many workers until ctx ends.
-func (n *Nominator) Run(ctx context.Context, workers int) {
-	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() {
-			for n.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	n.queue.ShutDown()
-	running.Wait()
-}
+// Run writes with so many workers until ctx ends, and waits for those at work.
+func (n *Nominator) Run(ctx context.Context, workers int) { work.Run(ctx, n.queue, workers, n.sync) }
 
-func (n *Nominator) next(ctx context.Context) bool {
-	item, shutdown := n.queue.Get()
-	if shutdown || ctx.Err() != nil {
-		return false
-	}
-	defer n.queue.Done(item)
+func (n *Nominator) sync(ctx context.Context, item nominee) (work.Result, error) {
 	request, cancel := n.deadline.within(ctx)
 	defer cancel()
-	again, err := n.sync(request, item)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Nomination not written; trying again", "pod", item.key, "err", err)
-		n.queue.AddRateLimited(item)
-	case again > 0:
-		n.queue.AddAfter(item, again)
-	default:
-		n.queue.Forget(item)
-	}
-	return true
-}
-
-// sync returns a time after which to look again, if at all.
-func (n *Nominator) sync(ctx context.Context, item nominee) (again time.Duration, err error) {
 	pod := n.pods.Pod(item.key)
 	if pod == nil || string(pod.UID) != item.uid || !n.pods.Waits(pod) {
-		return 0, nil
+		return work.Result{}, nil
 	}
 	if n.assumed(item.uid) != "" {
-		return renominationTime, nil
+		return work.Result{After: renominationTime}, nil
 	}
 	node, shown, again := n.wanted(pod)
 	if again > 0 || node == shown {
-		return again, nil
+		return work.Result{After: again}, nil
 	}
-	if err := n.write(ctx, pod, node); err != nil {
+	if err := n.write(request, pod, node); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			// Gone, or another of that name by now.
-			return 0, nil
+			return work.Result{}, nil
 		}
-		return 0, fmt.Errorf("nominate node %q for pod %q: %w", node, item.key, err)
+		return work.Result{}, fmt.Errorf("nominate node %q for pod %q: %w", node, item.key, err)
 	}
 	n.mu.Lock()
 	n.written[item.uid] = node
 	n.mu.Unlock()
-	return 0, nil
+	return work.Result{}, nil
 }
 
 // wanted is the node that is to be written, and the one that was, or how long

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/component-helpers/storage/volume"
 	"k8s.io/klog/v2"
+
+	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
 // All pods that wait for a volume of a class are told of each that comes or goes,
@@ -62,10 +64,7 @@ func (m *Mirror) Notify(logger klog.Logger, listener Listener) (stop func(), err
 		choices: workqueue.NewTypedDelayingQueueWithConfig(
 			workqueue.TypedDelayingQueueConfig[string]{Name: "volume_classes"})}
 	var running sync.WaitGroup
-	running.Go(func() {
-		for n.nextChoice() {
-		}
-	})
+	running.Go(func() { work.Drain(n.choices, n.volumesChanged) })
 	type watched struct {
 		informer cache.SharedIndexInformer
 		handler  cache.ResourceEventHandler
@@ -248,21 +247,15 @@ func (n *notifier) volumeChanged(before, after *corev1.PersistentVolume) {
 	}
 }
 
-// nextChoice tells of the pods whose claims may have a volume of a class.
-func (n *notifier) nextChoice() bool {
-	class, shutdown := n.choices.Get()
-	if shutdown {
-		return false
-	}
-	defer n.choices.Done(class)
+// volumesChanged tells of the pods whose claims may have a volume of a class.
+func (n *notifier) volumesChanged(class string) {
 	claims, err := n.claims.GetIndexer().IndexKeys(byClass, class)
 	if err != nil {
-		return true
+		return
 	}
 	for _, claim := range claims {
 		n.podsBy(byClaim, claim)
 	}
-	return true
 }
 
 func (n *notifier) classChanged(*storagev1.StorageClass, *storagev1.StorageClass) {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
+	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
 const (
@@ -155,72 +155,36 @@ func (r *Reporter) Moved(pod *corev1.Pod, to string) {
 		"Stopped on node %s; node %s keeps room for its successor", pod.Spec.NodeName, to)
 }
 
-// Run reports with so many workers until ctx ends.
+// Run reports with so many workers until ctx ends, and waits for those at work.
 func (r *Reporter) Run(ctx context.Context, workers int) {
 	var running sync.WaitGroup
-	for range workers {
-		running.Go(func() { work(ctx, r.pods, r.reportPod) })
-	}
-	running.Go(func() { work(ctx, r.nodes, r.reportNode) })
+	running.Go(func() { work.Run(ctx, r.pods, workers, r.reportPod) })
+	running.Go(func() { work.Run(ctx, r.nodes, 1, r.reportNode) })
 	running.Go(func() { r.sweep(ctx) })
-	<-ctx.Done()
-	r.pods.ShutDown()
-	r.nodes.ShutDown()
 	running.Wait()
 }
 
-// work takes items until the queue is shut down. What is to be looked at again
-// comes back later each time.
-func work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], report func(context.Context, string) (verdict, error)) {
-	for {
-		item, shutdown := queue.Get()
-		if shutdown {
-			return
-		}
-		next, err := report(ctx, item)
-		if err != nil && ctx.Err() == nil {
-			klog.FromContext(ctx).V(2).Info("Could not report; trying again", "about", item, "err", err)
-			next = verdict{lookAgain: true}
-		}
-		switch {
-		case next.after > 0:
-			queue.AddAfter(item, next.after)
-		case next.lookAgain:
-			queue.AddRateLimited(item)
-		default:
-			queue.Forget(item)
-		}
-		queue.Done(item)
-	}
-}
-
-// verdict says when to look at something again, if at all.
-type verdict struct {
-	after     time.Duration
-	lookAgain bool
-}
-
-func (r *Reporter) reportPod(ctx context.Context, key string) (verdict, error) {
+func (r *Reporter) reportPod(ctx context.Context, key string) (work.Result, error) {
 	pod := r.cluster.Pod(key)
 	if pod == nil || !r.cluster.Waits(pod) {
 		if pod != nil {
 			r.waiting.end(string(pod.UID))
 		}
-		return verdict{}, nil
+		return work.Result{}, nil
 	}
 	uid := string(pod.UID)
 	r.waiting.begin(key, uid)
 	if obstacle := r.cluster.Obstacle(pod); obstacle != nil {
-		return verdict{lookAgain: true}, r.tell(ctx, pod, obstacle.Error())
+		return work.Result{Again: true}, r.tell(ctx, pod, obstacle.Error())
 	}
 	if problem := r.waiting.problem(uid); problem != "" {
-		return verdict{lookAgain: true}, r.tell(ctx, pod, problem)
+		return work.Result{Again: true}, r.tell(ctx, pod, problem)
 	}
 	reason, err := r.ask(ctx, uid)
 	if err != nil || reason == "" {
-		return verdict{lookAgain: true}, err
+		return work.Result{Again: true}, err
 	}
-	return verdict{lookAgain: true}, r.tell(ctx, pod, reason)
+	return work.Result{Again: true}, r.tell(ctx, pod, reason)
 }
 
 // ask returns why the daemon lets a pod wait, or nothing if it does not.
@@ -274,21 +238,21 @@ func (r *Reporter) tell(ctx context.Context, pod *corev1.Pod, reason string) err
 	return nil
 }
 
-func (r *Reporter) reportNode(_ context.Context, name string) (verdict, error) {
+func (r *Reporter) reportNode(_ context.Context, name string) (work.Result, error) {
 	node := r.cluster.Node(name)
 	if node == nil {
-		return verdict{}, nil
+		return work.Result{}, nil
 	}
 	problem := r.cluster.NodeProblem(node)
 	if problem == nil {
-		return verdict{}, nil
+		return work.Result{}, nil
 	}
 	if time.Since(node.CreationTimestamp.Time) < grace {
 		// A kubelet registers first and says then what it has.
-		return verdict{after: grace}, nil
+		return work.Result{After: grace}, nil
 	}
 	r.tellOfNode(node, problem.Error())
-	return verdict{}, nil
+	return work.Result{}, nil
 }
 
 func (r *Reporter) tellOfNode(node *corev1.Node, problem string) {
