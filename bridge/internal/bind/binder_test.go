@@ -283,49 +283,6 @@ func TestTheNewestDecisionCounts(t *testing.T) {
 	}
 }
 
-func TestABudgetThatRefusesIsAskedAgain(t *testing.T) {
-	pod := webPod()
-	pod.Spec.NodeName = "n1"
-	client := fake.NewClientset(pod)
-	var mu sync.Mutex
-	refusals := 3
-	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if action.GetSubresource() != "eviction" {
-			return false, nil, nil
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if refusals--; refusals >= 0 {
-			return true, nil, apierrors.NewTooManyRequestsError("would violate the budget")
-		}
-		return true, nil, nil
-	})
-	o := newOutcomes()
-	e := NewEvictor(client, &cluster{pods: map[string]*corev1.Pod{"shop/web": pod}}, o, soon)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		e.Run(ctx, 1)
-	}()
-	e.Evict(placed)
-	next(t, "evicted", o.evicted)
-	moved := placed
-	moved.Moves, moved.Machine = true, "n2"
-	e.Evict(moved)
-	if got := next(t, "moved", o.evicted); got != "to n2" {
-		t.Errorf("evicted %q, not to n2", got)
-	}
-	// Nothing but the eviction API holds budgets.
-	for _, action := range client.Actions() {
-		if action.GetSubresource() != "eviction" {
-			t.Errorf("unexpected %v", action)
-		}
-	}
-	cancel()
-	<-done
-}
-
 func soon() time.Time { return time.Now().Add(Timeout) }
 
 // A leader that was frozen for longer than its lease lasts decides on nothing.
