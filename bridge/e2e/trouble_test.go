@@ -17,7 +17,7 @@ var trouble = []testCase{
 		c.Pod("dra", func(p *corev1.Pod) {
 			p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
 		})
-		c.Waits("dra", "spec.resourceClaims: dynamic resource allocation is not supported")
+		c.Waits("dra", "spec.resourceClaims: Forbidden: dynamic resource allocation is not supported")
 		c.HasEvent("dra", "FailedScheduling", "spec.resourceClaims")
 	}},
 	{"a webhook that refuses binds", func(c *kubetest.Cluster) {

@@ -3,26 +3,27 @@ package convert
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
 
 // affinity joins what the pod says with the alternatives that each of its
 // volumes leaves.
-func affinity(source *corev1.Affinity, volumes [][]corev1.NodeSelectorTerm) (*firmament.Affinity, error) {
+func affinity(source *corev1.Affinity, volumes [][]corev1.NodeSelectorTerm) (*firmament.Affinity, field.ErrorList) {
 	if source == nil {
 		source = &corev1.Affinity{}
 	}
-	node, err := nodeAffinity(source.NodeAffinity, volumes)
+	node, problems := nodeAffinity(source.NodeAffinity, volumes)
 	result := &firmament.Affinity{
 		NodeAffinity:    node,
 		PodAffinity:     podAffinity(source.PodAffinity),
 		PodAntiAffinity: podAntiAffinity(source.PodAntiAffinity),
 	}
 	if result.NodeAffinity == nil && result.PodAffinity == nil && result.PodAntiAffinity == nil {
-		return nil, err
+		return nil, problems
 	}
-	return result, err
+	return result, problems
 }
 
 // labelSelector is a metav1.LabelSelector in either of the daemon's types,

@@ -1,7 +1,10 @@
 package convert
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-helpers/nodedeclaredfeatures"
 
@@ -27,15 +30,15 @@ func featureLabels(node *corev1.Node) []*firmament.Label {
 
 // featureSelectors says which features pod needs its node to have, as
 // kube-scheduler infers them.
-func featureSelectors(pod *corev1.Pod) ([]*firmament.LabelSelector, error) {
+func featureSelectors(pod *corev1.Pod) ([]*firmament.LabelSelector, field.ErrorList) {
 	framework := nodedeclaredfeatures.DefaultFramework
 	set, err := framework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, featureVersion)
 	if err != nil {
-		return nil, unsupported("spec", "features of its node: %v", err)
+		return nil, field.ErrorList{field.InternalError(field.NewPath("spec"), fmt.Errorf("features of its node: %w", err))}
 	}
 	names, err := framework.Unmap(set)
 	if err != nil {
-		return nil, unsupported("spec", "features of its node: %v", err)
+		return nil, field.ErrorList{field.InternalError(field.NewPath("spec"), fmt.Errorf("features of its node: %w", err))}
 	}
 	var result []*firmament.LabelSelector
 	for _, name := range names {

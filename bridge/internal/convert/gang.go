@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // PodGroupLabel names the PodGroup of a pod, in the pod's own namespace.
@@ -28,7 +29,7 @@ func PodGroupName(pod *corev1.Pod) string {
 func PodGroup(group *unstructured.Unstructured) (*Gang, error) {
 	minimum, found, err := unstructured.NestedInt64(group.Object, "spec", "minMember")
 	if err != nil || !found || minimum < 1 || minimum > 1<<24 {
-		return nil, unsupported("PodGroup.spec.minMember", "must be from 1 to %d", 1<<24)
+		return nil, field.Invalid(field.NewPath("PodGroup", "spec", "minMember"), minimum, fmt.Sprintf("must be from 1 to %d", 1<<24))
 	}
 	return &Gang{
 		ID:        fmt.Sprintf("%s/%d", group.GetUID(), minimum),

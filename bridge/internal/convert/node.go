@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
@@ -21,9 +22,9 @@ func Node(node *corev1.Node, extra map[string]int64) (*firmament.ResourceTopolog
 	if pods <= 0 {
 		return nil, ErrNoPods
 	}
-	available, err := resourceVector(node.Status.Allocatable, down, "status.allocatable")
-	if err != nil {
-		return nil, err
+	available, problems := resourceVector(node.Status.Allocatable, down, field.NewPath("status", "allocatable"))
+	if len(problems) > 0 {
+		return nil, problems.ToAggregate()
 	}
 	if len(extra) > 0 && available.ExtendedResources == nil {
 		available.ExtendedResources = make(map[string]int64, len(extra))
@@ -31,8 +32,8 @@ func Node(node *corev1.Node, extra map[string]int64) (*firmament.ResourceTopolog
 	for name, value := range extra {
 		available.ExtendedResources[name] = value
 	}
-	capacity, err := resourceVector(node.Status.Capacity, down, "status.capacity")
-	if err != nil {
+	capacity, problems := resourceVector(node.Status.Capacity, down, field.NewPath("status", "capacity"))
+	if len(problems) > 0 {
 		capacity = nil
 	}
 	return &firmament.ResourceTopologyNodeDescriptor{

@@ -1,9 +1,12 @@
 package convert
 
 import (
-	corev1 "k8s.io/api/core/v1"
+	"fmt"
 	"reflect"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
@@ -12,7 +15,7 @@ import (
 // which grows by multiplication.
 const maxNodeTerms = 256
 
-func nodeAffinity(source *corev1.NodeAffinity, volumes [][]corev1.NodeSelectorTerm) (*firmament.NodeAffinity, error) {
+func nodeAffinity(source *corev1.NodeAffinity, volumes [][]corev1.NodeSelectorTerm) (*firmament.NodeAffinity, field.ErrorList) {
 	if source == nil && len(volumes) == 0 {
 		return nil, nil
 	}
@@ -34,7 +37,7 @@ func nodeAffinity(source *corev1.NodeAffinity, volumes [][]corev1.NodeSelectorTe
 	if len(alternatives) == 0 {
 		return result, nil
 	}
-	terms, err := conjunction(alternatives)
+	terms, problems := conjunction(alternatives)
 	selector := &firmament.NodeSelector{}
 	for _, term := range terms {
 		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, nodeTerm(term))
@@ -44,11 +47,11 @@ func nodeAffinity(source *corev1.NodeAffinity, volumes [][]corev1.NodeSelectorTe
 		selector.NodeSelectorTerms = []*firmament.NodeSelectorTerm{{}}
 	}
 	result.RequiredDuringSchedulingIgnoredDuringExecution = selector
-	return result, err
+	return result, problems
 }
 
 // conjunction lists the terms that hold where one of each list holds.
-func conjunction(lists [][]corev1.NodeSelectorTerm) ([]corev1.NodeSelectorTerm, error) {
+func conjunction(lists [][]corev1.NodeSelectorTerm) ([]corev1.NodeSelectorTerm, field.ErrorList) {
 	result := withoutEmpty(lists[0])
 	for i, list := range lists[1:] {
 		if slices.ContainsFunc(lists[:i+1], func(former []corev1.NodeSelectorTerm) bool { return reflect.DeepEqual(former, list) }) {
@@ -57,8 +60,8 @@ func conjunction(lists [][]corev1.NodeSelectorTerm) ([]corev1.NodeSelectorTerm, 
 		}
 		list = withoutEmpty(list)
 		if len(result)*len(list) > maxNodeTerms {
-			return result, unsupported("spec.volumes",
-				"node affinity of the pod and of its volumes have more than %d combinations", maxNodeTerms)
+			return result, field.ErrorList{field.Forbidden(field.NewPath("spec", "volumes"), fmt.Sprintf(
+				"node affinity of the pod and of its volumes have more than %d combinations", maxNodeTerms))}
 		}
 		var product []corev1.NodeSelectorTerm
 		for _, a := range result {

@@ -2,12 +2,12 @@ package convert
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
@@ -28,25 +28,26 @@ type Surroundings struct {
 	DefaultSpread []corev1.TopologySpreadConstraint
 }
 
-// Pod says what pod demands and prefers. The error names what the daemon has no
-// words for; the description, which is never nil, then lacks just that. It
-// suffices for a pod that runs, and must not be used to place one.
-func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, error) {
-	request, requestErr := resourceVector(Requests(pod), up, "spec.containers.resources")
+// Pod says what pod demands and prefers. Problems are the fields that the daemon
+// has no words for; the description, which is never nil, lacks just those. Where
+// there are any, it suffices for a pod that runs, and must not be used to place
+// one: a pod must not be placed as if it did not demand them.
+func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, field.ErrorList) {
+	request, problems := resourceVector(Requests(pod), up, field.NewPath("spec", "containers", "resources"))
 	for name, count := range around.Volumes.Attachments {
 		if request.ExtendedResources == nil {
 			request.ExtendedResources = make(map[string]int64)
 		}
 		request.ExtendedResources[name] += count
 	}
-	affinity, affinityErr := affinity(pod.Spec.Affinity, around.Volumes.NodeTerms)
+	affinity, affinityProblems := affinity(pod.Spec.Affinity, around.Volumes.NodeTerms)
 	constraints := pod.Spec.TopologySpreadConstraints
 	if len(constraints) == 0 {
 		constraints = around.DefaultSpread
 	}
-	spread, spreadErr := topologySpread(constraints)
-	tolerations, tolerationsErr := tolerations(pod.Spec.Tolerations)
-	features, featuresErr := featureSelectors(pod)
+	spread, spreadProblems := topologySpread(constraints)
+	tolerations, tolerationProblems := tolerations(pod.Spec.Tolerations)
+	features, featureProblems := featureSelectors(pod)
 	task := &firmament.TaskDescriptor{
 		Name:                      pod.Namespace + "/" + pod.Name,
 		Namespace:                 pod.Namespace,
@@ -67,21 +68,22 @@ func Pod(pod *corev1.Pod, around Surroundings) (*firmament.TaskDescription, erro
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		task.OwnerRefKind, task.OwnerRefUid = owner.Kind, string(owner.UID)
 	}
-	return &firmament.TaskDescription{TaskDescriptor: task, JobDescriptor: job},
-		errors.Join(requestErr, affinityErr, spreadErr, tolerationsErr, featuresErr, unknown(pod))
+	problems = slices.Concat(problems, affinityProblems, spreadProblems, tolerationProblems, featureProblems, unknown(pod))
+	return &firmament.TaskDescription{TaskDescriptor: task, JobDescriptor: job}, problems
 }
 
 // unknown refuses what the daemon has no words for at all.
-func unknown(pod *corev1.Pod) error {
-	var claimsErr, groupErr error
+func unknown(pod *corev1.Pod) field.ErrorList {
+	var problems field.ErrorList
 	if len(pod.Spec.ResourceClaims) > 0 {
-		claimsErr = unsupported("spec.resourceClaims", "dynamic resource allocation is not supported")
+		problems = append(problems, field.Forbidden(field.NewPath("spec", "resourceClaims"),
+			"dynamic resource allocation is not supported"))
 	}
 	if pod.Spec.SchedulingGroup != nil {
-		groupErr = unsupported("spec.schedulingGroup",
-			"pod groups of scheduling.k8s.io are not supported; the label %s joins one of scheduling.x-k8s.io", PodGroupLabel)
+		problems = append(problems, field.Forbidden(field.NewPath("spec", "schedulingGroup"),
+			"pod groups of scheduling.k8s.io are not supported; the label "+PodGroupLabel+" joins one of scheduling.x-k8s.io"))
 	}
-	return errors.Join(claimsErr, groupErr)
+	return problems
 }
 
 func jobOf(pod *corev1.Pod, gang *Gang) *firmament.JobDescriptor {
@@ -134,13 +136,17 @@ func nodeSelector(selector map[string]string) []*firmament.LabelSelector {
 	return result
 }
 
-func tolerations(list []corev1.Toleration) ([]*firmament.Toleration, error) {
+func tolerations(list []corev1.Toleration) ([]*firmament.Toleration, field.ErrorList) {
 	var result []*firmament.Toleration
-	for _, toleration := range list {
+	var problems field.ErrorList
+	for i, toleration := range list {
 		switch toleration.Operator {
 		case "", corev1.TolerationOpEqual, corev1.TolerationOpExists:
 		default:
-			return result, unsupported("spec.tolerations.operator", "%q is not supported", toleration.Operator)
+			problems = append(problems, field.NotSupported(
+				field.NewPath("spec", "tolerations").Index(i).Child("operator"), toleration.Operator,
+				[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
+			continue
 		}
 		result = append(result, &firmament.Toleration{
 			Key:               toleration.Key,
@@ -150,7 +156,7 @@ func tolerations(list []corev1.Toleration) ([]*firmament.Toleration, error) {
 			TolerationSeconds: toleration.TolerationSeconds,
 		})
 	}
-	return result, nil
+	return result, problems
 }
 
 // hostPorts are those of containers that run as long as the pod does: sidecars

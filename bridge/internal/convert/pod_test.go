@@ -1,7 +1,7 @@
 package convert_test
 
 import (
-	"errors"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/prototext"
@@ -34,9 +34,9 @@ func requests(pairs ...string) corev1.ResourceRequirements {
 
 func task(t *testing.T, pod *corev1.Pod, around convert.Surroundings) *firmament.TaskDescriptor {
 	t.Helper()
-	description, err := convert.Pod(pod, around)
-	if err != nil {
-		t.Fatalf("Pod: %v", err)
+	description, problems := convert.Pod(pod, around)
+	if len(problems) > 0 {
+		t.Fatalf("Pod: %v", problems)
 	}
 	return description.TaskDescriptor
 }
@@ -159,44 +159,82 @@ func TestJobs(t *testing.T) {
 			{Kind: "ReplicaSet", Name: "web", UID: "rs-1", Controller: ptr.To(true)},
 		}
 	})
-	description, err := convert.Pod(controlled, convert.Surroundings{})
-	if err != nil {
-		t.Fatal(err)
+	description, problems := convert.Pod(controlled, convert.Surroundings{})
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
 	expect(t, description.JobDescriptor, `uuid: "rs-1" name: "shop/web"`)
 	if got := description.TaskDescriptor; got.OwnerRefKind != "ReplicaSet" || got.OwnerRefUid != "rs-1" || got.JobId != "rs-1" {
 		t.Errorf("owned by %s %s in job %s", got.OwnerRefKind, got.OwnerRefUid, got.JobId)
 	}
 	gang := &convert.Gang{ID: "pg-1/3", Name: "shop/train", MinMember: 3}
-	description, err = convert.Pod(controlled, convert.Surroundings{Gang: gang})
-	if err != nil {
-		t.Fatal(err)
+	description, problems = convert.Pod(controlled, convert.Surroundings{Gang: gang})
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
 	expect(t, description.JobDescriptor,
 		`uuid: "pg-1/3" name: "shop/train" is_gang_scheduling_job: true min_number_of_tasks: 3`)
 }
 
 func TestWhatIsNotUnderstood(t *testing.T) {
+	tolerated := []corev1.Toleration{{Key: "a", Operator: "Gt"}, {Key: "b", Operator: corev1.TolerationOpExists}, {Key: "c", Operator: "Lt"}}
 	for _, test := range []struct {
-		field  string
+		name   string
 		change func(*corev1.Pod)
+		want   []string
+		// Of the task, without what all of them say.
+		understood string
 	}{
-		{"spec.resourceClaims", func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }},
-		{"spec.topologySpreadConstraints.whenUnsatisfiable", func(p *corev1.Pod) {
-			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: "Later"}}
-		}},
-		{"spec.containers.resources", func(p *corev1.Pod) { p.Spec.Containers[0].Resources = requests("memory", "9Ei") }},
-		{"spec.containers.resources", func(p *corev1.Pod) { p.Spec.Containers[0].Resources = requests("x.io/y", "9E") }},
+		{name: "dynamic resources", change: func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} },
+			want: []string{"spec.resourceClaims: Forbidden: dynamic resource allocation is not supported"}},
+		{name: "another kind of groups", change: func(p *corev1.Pod) { p.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{} },
+			want: []string{"spec.schedulingGroup: Forbidden: pod groups of scheduling.k8s.io are not supported; " +
+				"the label scheduling.x-k8s.io/pod-group joins one of scheduling.x-k8s.io"}},
+		{name: "one constraint of three", change: func(p *corev1.Pod) {
+			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{
+				{TopologyKey: "a", WhenUnsatisfiable: corev1.DoNotSchedule}, {TopologyKey: "b", WhenUnsatisfiable: "Later"},
+				{TopologyKey: "c", WhenUnsatisfiable: corev1.ScheduleAnyway}}
+		}, want: []string{`spec.topologySpreadConstraints[1].whenUnsatisfiable: Unsupported value: "Later": supported values: "DoNotSchedule", "ScheduleAnyway"`},
+			understood: `topology_spread_constraints {topologyKey: "a" whenUnsatisfiable: "DoNotSchedule"}
+				topology_spread_constraints {topologyKey: "c" whenUnsatisfiable: "ScheduleAnyway"}`},
+		{name: "two tolerations of three", change: func(p *corev1.Pod) { p.Spec.Tolerations = tolerated }, want: []string{
+			`spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"`,
+			`spec.tolerations[2].operator: Unsupported value: "Lt": supported values: "Equal", "Exists"`},
+			understood: `toleration {key: "b" operator: "Exists"}`},
+		{name: "amounts", change: func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = requests("cpu", "1", "ephemeral-storage", "2Ei", "memory", "4Ei", "x.io/y", "9E", "x.io/z", "1")
+		}, want: []string{
+			`spec.containers.resources[ephemeral-storage]: Invalid value: "2Ei": is more than the scheduler can count`,
+			`spec.containers.resources[memory]: Invalid value: "4Ei": is more than the scheduler can count`,
+			`spec.containers.resources[x.io/y]: Invalid value: "9E": is more than the scheduler can count`},
+			understood: `resource_request {cpu_cores: 1000 extended_resources {key: "x.io/z" value: 1}}`},
+		{name: "several things", change: func(p *corev1.Pod) {
+			p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
+			p.Spec.Tolerations = tolerated[:1]
+			p.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+		}, want: []string{
+			`spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists"`,
+			"spec.resourceClaims: Forbidden: dynamic resource allocation is not supported"},
+			understood: `label_selectors {type: IN_SET key: "disk" values: "ssd"}`},
 	} {
-		t.Run(test.field, func(t *testing.T) {
-			description, err := convert.Pod(podOf(test.change), convert.Surroundings{})
-			var field *convert.FieldError
-			if !errors.As(err, &field) || field.Field != test.field {
-				t.Errorf("Pod: %v, want one about %s", err, test.field)
+		t.Run(test.name, func(t *testing.T) {
+			description, problems := convert.Pod(podOf(test.change), convert.Surroundings{})
+			var got []string
+			for _, problem := range problems {
+				got = append(got, problem.Error())
 			}
-			if description.GetTaskDescriptor().GetName() != "shop/web-1" {
-				t.Errorf("a pod that runs has no description: %v", description)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("problems %q\nwant     %q", got, test.want)
 			}
+			task := description.GetTaskDescriptor()
+			if task.GetName() != "shop/web-1" {
+				t.Fatalf("a pod that runs has no description: %v", description)
+			}
+			task.Name, task.Namespace, task.JobId, task.Priority = "", "", "", 0
+			if proto.Size(task.ResourceRequest) == 0 {
+				task.ResourceRequest = nil
+			}
+			expect(t, task, test.understood)
 		})
 	}
 }

@@ -1,10 +1,13 @@
 package convert
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	podresource "k8s.io/component-helpers/resource"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
@@ -27,11 +30,19 @@ const (
 	down
 )
 
-func resourceVector(list corev1.ResourceList, side rounding, field string) (*firmament.ResourceVector, error) {
+// resourceVector leaves out amounts that the daemon cannot count, and names them
+// as problems below path.
+func resourceVector(list corev1.ResourceList, side rounding, path *field.Path) (*firmament.ResourceVector, field.ErrorList) {
 	vector := &firmament.ResourceVector{}
-	for name, quantity := range list {
+	var problems field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		quantity := list[name]
 		if quantity.Sign() <= 0 {
 			// What is not requested is not looked at.
+			continue
+		}
+		if amount(name, quantity) > maxAmount {
+			problems = append(problems, field.Invalid(path.Key(string(name)), quantity.String(), "is more than the scheduler can count"))
 			continue
 		}
 		switch name {
@@ -44,20 +55,25 @@ func resourceVector(list corev1.ResourceList, side rounding, field string) (*fir
 		case corev1.ResourceEphemeralStorage:
 			vector.EphemeralCap = thousandths(quantity)
 		default:
-			value := quantity.Value()
-			if value > maxAmount {
-				return vector, unsupported(field, "%s of %s is more than the scheduler can count", quantity.String(), name)
-			}
 			if vector.ExtendedResources == nil {
 				vector.ExtendedResources = make(map[string]int64)
 			}
-			vector.ExtendedResources[string(name)] = value
+			vector.ExtendedResources[string(name)] = quantity.Value()
 		}
 	}
-	if vector.RamCap > maxAmount || vector.EphemeralCap > maxAmount {
-		return vector, unsupported(field, "more bytes than the scheduler can count")
+	return vector, problems
+}
+
+// amount is in the units in which the daemon counts a resource; processors, of
+// which it takes any number, are 0.
+func amount(name corev1.ResourceName, quantity resource.Quantity) uint64 {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourcePods:
+		return 0
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return thousandths(quantity)
 	}
-	return vector, nil
+	return uint64(quantity.Value())
 }
 
 // Quantities round up by themselves.

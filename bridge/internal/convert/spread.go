@@ -3,19 +3,23 @@ package convert
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
 
-func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.TopologySpreadConstraint, error) {
+func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.TopologySpreadConstraint, field.ErrorList) {
 	var result []*firmament.TopologySpreadConstraint
+	var problems field.ErrorList
 	for i := range list {
 		source := &list[i]
 		switch source.WhenUnsatisfiable {
 		case corev1.DoNotSchedule, corev1.ScheduleAnyway:
 		default:
-			return result, unsupported("spec.topologySpreadConstraints.whenUnsatisfiable",
-				"%q is not known", source.WhenUnsatisfiable)
+			problems = append(problems, field.NotSupported(
+				field.NewPath("spec", "topologySpreadConstraints").Index(i).Child("whenUnsatisfiable"), source.WhenUnsatisfiable,
+				[]corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway}))
+			continue
 		}
 		constraint := &firmament.TopologySpreadConstraint{
 			TopologyKey:       source.TopologyKey,
@@ -37,7 +41,7 @@ func topologySpread(list []corev1.TopologySpreadConstraint) ([]*firmament.Topolo
 		}
 		result = append(result, constraint)
 	}
-	return result, nil
+	return result, problems
 }
 
 // countsNothing is true of a selector without conditions. To pod affinity it

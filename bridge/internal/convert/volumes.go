@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/storage/volume"
 )
 
@@ -46,8 +47,9 @@ func Volumes(pod *corev1.Pod, storage Storage) (VolumeDemand, error) {
 	var demand VolumeDemand
 	for i := range pod.Spec.Volumes {
 		source := &pod.Spec.Volumes[i]
-		if err := exclusive(source); err != nil {
-			return demand, err
+		if isExclusive(source) {
+			return demand, field.Forbidden(field.NewPath("spec", "volumes").Index(i),
+				fmt.Sprintf("volume %q names a disk; use a PersistentVolumeClaim", source.Name))
 		}
 		if driver := inlineDriver(source); driver != "" {
 			demand.attach(driver, storage)
@@ -81,15 +83,11 @@ func ClaimName(pod *corev1.Pod, source *corev1.Volume) string {
 	return ""
 }
 
-// exclusive refuses disks that a pod names itself and that two pods of one node
-// cannot both write: the daemon does not know who uses them.
-func exclusive(source *corev1.Volume) error {
-	switch {
-	case source.GCEPersistentDisk != nil, source.AWSElasticBlockStore != nil,
-		source.ISCSI != nil, source.RBD != nil:
-		return unsupported("spec.volumes", "volume %q names a disk; use a PersistentVolumeClaim", source.Name)
-	}
-	return nil
+// isExclusive is true of disks that a pod names itself and that two pods of one
+// node cannot both write: the daemon does not know who uses them.
+func isExclusive(source *corev1.Volume) bool {
+	return source.GCEPersistentDisk != nil || source.AWSElasticBlockStore != nil ||
+		source.ISCSI != nil || source.RBD != nil
 }
 
 // inlineDriver is the CSI driver that attaches a disk which a pod names itself,

@@ -31,13 +31,17 @@ func (m *Mirror) describe(pod *corev1.Pod, notOn ...string) (*firmament.TaskDesc
 	if len(notOn) > 0 {
 		volumes.NodeTerms = append(volumes.NodeTerms, []corev1.NodeSelectorTerm{elsewhere})
 	}
-	description, err := convert.Pod(pod, convert.Surroundings{
+	description, problems := convert.Pod(pod, convert.Surroundings{
 		NamespaceLabels: m.namespaceLabels(pod.Namespace),
 		Gang:            gang,
 		Volumes:         volumes,
 		DefaultSpread:   m.defaultSpreadOf(pod),
 	})
-	return description, errors.Join(gangErr, volumesErr, m.exclusiveClaims(pod), err)
+	errs := []error{gangErr, volumesErr, m.exclusiveClaims(pod)}
+	for _, problem := range problems {
+		errs = append(errs, problem)
+	}
+	return description, errors.Join(errs...)
 }
 
 func (m *Mirror) namespaceLabels(name string) map[string]string {

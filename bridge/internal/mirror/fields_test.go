@@ -97,7 +97,7 @@ var podFields = map[string]verdict{
 	"Priority":           {mapped: true},
 	"PriorityClassName":  {irrelevant: admission},
 	"ReadinessGates":     {irrelevant: kubelet},
-	"ResourceClaims":     {refused: "spec.resourceClaims: dynamic resource allocation is not supported"},
+	"ResourceClaims":     {refused: "spec.resourceClaims: Forbidden: dynamic resource allocation is not supported"},
 	"Resources.Claims":   {irrelevant: "the API server refuses it"},
 	"Resources.Limits":   {irrelevant: "the API server copies it to requests that are not stated"},
 	"Resources.Requests": {mapped: true},
@@ -106,7 +106,7 @@ var podFields = map[string]verdict{
 	"SchedulerName":      {elsewhere: "TestWhatIsStatedOfAPod"},
 	"SchedulingGates":    {elsewhere: "TestWhatIsStatedOfAPod"},
 
-	"SchedulingGroup":               {refused: "spec.schedulingGroup: pod groups of scheduling.k8s.io are not supported"},
+	"SchedulingGroup":               {refused: "spec.schedulingGroup: Forbidden: pod groups of scheduling.k8s.io are not supported"},
 	"SecurityContext":               {irrelevant: kubelet},
 	"ServiceAccountName":            {irrelevant: kubelet},
 	"SetHostnameAsFQDN":             {irrelevant: kubelet},
@@ -369,7 +369,11 @@ func statementOn(pod *corev1.Pod) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return convert.Pod(pod, convert.Surroundings{Volumes: volumes})
+	description, problems := convert.Pod(pod, convert.Surroundings{Volumes: volumes})
+	if len(problems) > 0 {
+		return nil, problems.ToAggregate()
+	}
+	return description, nil
 }
 
 // wholePod has a value in each field that is mapped, so that each can change.
