@@ -152,7 +152,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	b.mirror.Start(ctx)
 	running.Go(func() {
 		if b.mirror.WaitForSync(ctx) {
-			klog.FromContext(ctx).Info("The mirror is complete")
+			klog.FromContext(ctx).Info("The informers have synced")
 			b.lead(ctx)
 		}
 	})

@@ -95,13 +95,13 @@ func (b *Bridge) takeOver(ctx context.Context, s *standby, lock *lease) {
 	defer s.tenure.Store(nil)
 	b.mirror.Tell(t)
 	if err := b.catchUp(ctx, s, lock); err != nil {
-		logger.Error(err, "It is not known what the former leader did last; waiting until it can do nothing more")
+		logger.Error(err, "The former leader may have bound pods that are not shown here; waiting until it can bind no more")
 	} else {
 		lock.caughtUp()
 	}
 	term, err := lock.Term(ctx)
 	if err != nil {
-		logger.Error(err, "Not taking over")
+		logger.Error(err, "Cannot read the lease; giving up the take-over")
 		return
 	}
 	s.feed.Lead(term)
@@ -109,13 +109,13 @@ func (b *Bridge) takeOver(ctx context.Context, s *standby, lock *lease) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		if s.awaitDeath(ctx) {
-			logger.Info("The daemon has been away for long; another may lead", "for", daemonPatience)
+			logger.Info("The daemon does not answer; giving back the lease", "after", daemonPatience)
 			lock.onLost()
 		}
 	})
 	b.work(ctx, t)
 	running.Wait()
-	logger.Info("Leading no more")
+	logger.Info("Stopped leading")
 }
 
 // begin hands everything over to a tenure.

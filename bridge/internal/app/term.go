@@ -57,7 +57,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	// The informers tell of everything there is, once, and of changes from here on.
 	stop, err := b.mirror.Notify(logger, t)
 	if err != nil {
-		logger.Error(err, "The mirror has stopped")
+		logger.Error(err, "The informers have stopped; not leading")
 		return
 	}
 	defer stop()
@@ -68,7 +68,7 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 	running.Go(func() { t.feed.Run(ctx) })
 	b.work(ctx, t)
 	running.Wait()
-	logger.Info("Leading no more")
+	logger.Info("Stopped leading")
 }
 
 // work does what a leader does, but for its feed, until ctx ends.

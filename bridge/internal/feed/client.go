@@ -114,7 +114,7 @@ func (c *Client) Run(ctx context.Context) {
 		}
 		pause := backoff.Step()
 		c.metrics.disconnects.Inc()
-		logger.Error(err, "Not connected to the daemon; trying again", "after", pause)
+		logger.Error(err, "No connection to the daemon; trying again", "after", pause)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):

@@ -201,7 +201,7 @@ func (s *session) fillSnapshot(ctx context.Context) {
 	s.client.live.Store(true)
 	s.client.handler.Restated()
 	s.client.metrics.snapshots.Observe(time.Since(s.startedAt).Seconds())
-	klog.FromContext(ctx).Info("Stated everything", "standby", s.isStandby, "machines", len(s.machines), "tasks", len(s.tasks), "budgets", len(s.budgets))
+	klog.FromContext(ctx).Info("Stated everything to the daemon", "standby", s.isStandby, "machines", len(s.machines), "tasks", len(s.tasks), "budgets", len(s.budgets))
 }
 
 func (s *session) apply(item change) {
@@ -403,7 +403,7 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 	for _, problem := range response.Problems {
 		whom := s.subjectOf(problem.Sequence)
 		s.client.metrics.problems.WithLabelValues(problem.Code.String()).Inc()
-		logger.V(2).Info("The daemon met a problem", "code", problem.Code, "key", whom.key, "machine", whom.machine, "budget", whom.budget, "problem", problem.Message)
+		logger.V(2).Info("The daemon reported a problem", "code", problem.Code, "key", whom.key, "machine", whom.machine, "budget", whom.budget, "problem", problem.Message)
 		told := Problem{Code: problem.Code, Message: problem.Message}
 		switch {
 		case whom.machine != "":
@@ -436,7 +436,7 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 			decided.Moves = delta.Type == sluicev1.FeedDelta_MIGRATE
 			s.client.handler.Evict(decided)
 		default:
-			logger.Error(errors.New("unknown type of delta"), "Skipped", "delta", delta)
+			logger.Error(errors.New("unknown type of delta"), "Skipped a delta of the daemon", "delta", delta)
 		}
 	}
 }

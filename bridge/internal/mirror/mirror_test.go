@@ -286,7 +286,7 @@ func TestWhatIsOfAnotherTypeIsLoggedAndSkipped(t *testing.T) {
 			if !ok {
 				t.Fatal("no buffer")
 			}
-			if log := underlier.GetBuffer().String(); !strings.Contains(log, "object of another type") || !strings.Contains(log, test.want) {
+			if log := underlier.GetBuffer().String(); !strings.Contains(log, "Skipped an object of another type") || !strings.Contains(log, test.want) {
 				t.Errorf("logged %q, want %q", log, test.want)
 			}
 		})

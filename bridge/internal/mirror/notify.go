@@ -167,7 +167,7 @@ func as[T any](logger klog.Logger, object any) (typed T, ok bool) {
 		logger = klog.LoggerWithValues(logger, "key", tombstone.Key)
 	}
 	if typed, ok = object.(T); !ok {
-		utilruntime.HandleErrorWithLogger(logger, nil, "An informer tells of an object of another type; it is skipped",
+		utilruntime.HandleErrorWithLogger(logger, nil, "Skipped an object of another type",
 			"want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", object))
 	}
 	return typed, ok

@@ -51,7 +51,7 @@ func (g *podGroups) start(ctx context.Context) {
 		for {
 			defined, err := g.ask()
 			if err != nil {
-				klog.FromContext(ctx).V(2).Info("Cannot tell whether there are PodGroups", "err", err)
+				klog.FromContext(ctx).V(2).Info("Cannot discover PodGroups; trying again", "err", err)
 			} else {
 				g.isDefined.Store(defined)
 				g.wasAsked.Store(true)

@@ -27,7 +27,7 @@ type Cluster interface {
 	Pod(key string) *corev1.Pod
 }
 
-// Poller asks again and again.
+// Poller asks at intervals.
 type Poller struct {
 	Client   metricsclient.MetricsV1beta1Interface
 	Cluster  Cluster
@@ -36,8 +36,8 @@ type Poller struct {
 	Metrics  *Metrics
 }
 
-// Run asks until ctx ends. Where nobody serves metrics it asks on, more seldom:
-// a metrics-server may come at any time.
+// Run polls until ctx ends. Where nobody serves metrics it polls less often, and
+// never gives up: a metrics-server may come at any time.
 func (p *Poller) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithName("usage")
 	backoff := p.newBackoff()
@@ -56,7 +56,7 @@ func (p *Poller) Run(ctx context.Context) {
 			p.Metrics.polls.WithLabelValues("error").Inc()
 			pause = backoff.Step()
 			if wasServed {
-				logger.Info("Nobody says what nodes and pods use; asking on", "reason", err.Error())
+				logger.Info("metrics.k8s.io unavailable; still polling", "err", err)
 			}
 		}
 		wasServed = err == nil
@@ -73,7 +73,7 @@ func (p *Poller) newBackoff() *wait.Backoff {
 }
 
 func (p *Poller) poll(ctx context.Context) (feed.Usage, error) {
-	// A server of metrics that hangs must not keep us from what comes after it.
+	// A request that hangs must not keep the poller from the next one.
 	ctx, cancel := context.WithTimeout(ctx, max(p.Interval, time.Second))
 	defer cancel()
 	nodes, err := p.Client.NodeMetricses().List(ctx, metav1.ListOptions{})
@@ -98,7 +98,7 @@ func (p *Poller) poll(ctx context.Context) (feed.Usage, error) {
 	return usage, nil
 }
 
-// ofNode returns nil for a node that is not there, or has no capacity.
+// ofNode returns nil for a node that is gone or has no capacity.
 func (p *Poller) ofNode(sample *metricsv1beta1.NodeMetrics) *firmament.ResourceStats {
 	node := p.Cluster.Node(sample.Name)
 	if node == nil {
@@ -122,7 +122,7 @@ func (p *Poller) ofNode(sample *metricsv1beta1.NodeMetrics) *firmament.ResourceS
 	}
 }
 
-// ofPod returns nil for a pod that is not there, or not bound.
+// ofPod returns nil for a pod that is gone or not bound.
 func (p *Poller) ofPod(sample *metricsv1beta1.PodMetrics) *sluicev1.TaskUsage {
 	pod := p.Cluster.Pod(sample.Namespace + "/" + sample.Name)
 	if pod == nil || pod.Spec.NodeName == "" {

@@ -61,7 +61,7 @@ func step[T comparable](ctx context.Context, queue workqueue.TypedRateLimitingIn
 	case ctx.Err() != nil:
 		// An error may come from that.
 	case err != nil:
-		klog.FromContext(ctx).V(2).Info("An attempt failed; it is repeated", "item", fmt.Sprint(item), "err", err)
+		klog.FromContext(ctx).V(2).Info("An attempt failed; trying again", "item", fmt.Sprint(item), "err", err)
 		queue.AddRateLimited(item)
 	case result.After > 0:
 		queue.AddAfter(item, result.After)
