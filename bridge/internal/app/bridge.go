@@ -26,15 +26,15 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/usage"
 )
 
-// The daemon is asked to take large batches, and may answer with as large ones.
+// The bridge sends large batches, and the daemon may answer with as large ones.
 const maxMessageBytes = 64 << 20
 
-// What the daemon may send ahead. Without a fixed size gRPC measures the path:
-// it answers each message with a ping.
+// How much the daemon may send ahead. Without a fixed size gRPC measures the
+// path with a ping for each message.
 const windowBytes = 1 << 20
 
-// For so long after its lease has ended a leader may go on unnoticed, as with
-// the components of Kubernetes.
+// /healthz tolerates a leader for so long after its lease has ended. The
+// components of Kubernetes do the same.
 const watchdogTolerance = 20 * time.Second
 
 // Bridge is the whole program.
@@ -64,7 +64,8 @@ func New(options *Options) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("how to reach the API server: %w", err)
 	}
-	// As kube-scheduler does: each event of a watch would be compressed by itself.
+	// kube-scheduler does the same. Each event of a watch would be compressed by
+	// itself.
 	config.DisableCompression = true
 	b := &Bridge{options: options, registry: metrics.NewKubeRegistry(),
 		watchdog: leaderelection.NewLeaderHealthzAdaptor(watchdogTolerance)}
@@ -106,7 +107,7 @@ func newClient(config *rest.Config, agent string, qps float32, burst int) (kuber
 	config.QPS, config.Burst = qps, burst
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	// A request that got no answer is ambiguous; it had better end.
+	// Requests have no limit here: one that is cut off leaves its result unknown.
 	config.Timeout = 0
 	config.Wrap(bind.Punctual)
 	client, err := kubernetes.NewForConfig(config)

@@ -70,8 +70,9 @@ func (b *Bridge) routes() http.Handler {
 	return mux
 }
 
-// notReady says what is missing; a replica that does not lead is ready to. One
-// with a daemon of its own is when that one knows everything.
+// notReady says what is missing; empty: the replica is ready. One that does not
+// lead is ready once its informers have synced. One with a daemon of its own is
+// ready once that daemon knows everything.
 func (b *Bridge) notReady() string {
 	if !b.mirror.HasSynced() {
 		return "the API server has not listed everything yet"

@@ -13,8 +13,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// lead serves terms until ctx ends. A lease that is lost ends a term and not
-// the program: the mirror is complete, and the next term begins at once.
+// lead serves terms until ctx ends. A lost lease ends a term and not the
+// program. The mirror stays complete, so the next term begins at once.
 func (b *Bridge) lead(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	if !b.options.LeaderElection.LeaderElect {
@@ -35,8 +35,8 @@ func (b *Bridge) lead(ctx context.Context) {
 // runElection stands for election, and serves one term if it wins.
 func (b *Bridge) runElection(ctx context.Context) error {
 	settings := b.options.LeaderElection
-	// The election goes on for longer than the term: the lease is given back
-	// when no bind is under way any more.
+	// The election outlasts the term: the elector gives the lease back once no
+	// bind is under way.
 	serving, endTerm := context.WithCancel(ctx)
 	defer endTerm()
 	electing, endElection := context.WithCancel(context.WithoutCancel(ctx))
@@ -53,7 +53,7 @@ func (b *Bridge) runElection(ctx context.Context) error {
 		}
 		defer end()
 		defer endTerm()
-		// The one of the term before is no matter of health any more.
+		// The watchdog must not judge the election of the former term any more.
 		b.watchdog.SetLeaderElection(nil)
 		if !standby.awaitLife(serving) {
 			return nil

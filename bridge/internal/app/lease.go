@@ -50,9 +50,9 @@ type lease struct {
 	mu       sync.Mutex
 	leads    bool
 	hasEnded bool // the term; the lease may be given back
-	// When the newest renewal was asked for that the API server has granted.
+	// When the bridge asked for the last renewal that the API server granted.
 	renewedAt time.Time
-	// When former leaders carry out nothing any more.
+	// From then on former leaders do nothing any more.
 	settledAt time.Time
 	// Whether somebody deleted the lease of the former leader.
 	wasDeleted bool
@@ -100,9 +100,9 @@ func (l *lease) endTerm() {
 	l.hasEnded = true
 }
 
-// mayRelease tells whether the elector may give the lease back. It would do so
-// where it fails to renew the lease and the term still goes on, and it goes by
-// what it saw at its last attempt: another may hold the lease by now.
+// mayRelease tells whether the elector may give the lease back. The elector
+// tries to do so after it failed to renew the lease, even if the term still
+// goes on. It trusts its last look at the lease, which another may hold by now.
 func (l *lease) mayRelease() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,10 +143,10 @@ func (l *lease) isHeld() bool {
 	return l.leads
 }
 
-// caughtUp says that this replica knows all that former leaders have done, as of
-// a time after it got the lease. The deadline of whatever they did is before the
-// end of a lease by the difference of its duration and --leader-elect-renew-deadline.
-// Where somebody has deleted the lease there was no such end.
+// caughtUp says that this replica knows all that former leaders had done at a
+// time after it got the lease. Their requests had a deadline before the end of
+// their lease, by the difference of its duration and
+// --leader-elect-renew-deadline. A lease that somebody deleted had no such end.
 func (l *lease) caughtUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,21 +23,23 @@ import (
 const (
 	// The condition of its own pod that a standby writes when it takes over.
 	tookOver corev1.PodConditionType = "sluice/TookOver"
-	// How long that may take to come back. The term goes on without it, and waits.
+	// How long that condition may take to come back. Without it the term begins
+	// all the same, and lets the daemon wait.
 	catchUpLimit = 5 * time.Second
-	// How long a leader's daemon may be away, or be told everything anew, before
-	// another leads.
+	// How long a leader's daemon may be away or learn everything anew. Then the
+	// leader gives the lease back.
 	daemonPatience = 5 * time.Second
 	livePoll       = 50 * time.Millisecond
 )
 
-// standby keeps a daemon of this replica's own warm while another leads: it
-// states everything. When this replica takes over, the tenure does all else.
+// standby states everything to this replica's own daemon while another leads.
+// After this replica has taken over, its tenure does all else.
 type standby struct {
 	feed   *feed.Client
 	tenure atomic.Pointer[tenure] // nil: another leads
 
-	// This replica's pod. By its changes it is known how far the mirror has told.
+	// The key of this replica's pod. Its changes show how far the mirror has
+	// told.
 	own  string
 	mu   sync.Mutex
 	seen string // its resource version
@@ -78,9 +80,8 @@ func (b *Bridge) standBy(ctx context.Context, lock *lease) (s *standby, end func
 	}, nil
 }
 
-// takeOver leads until ctx ends. Its daemon knows everything already, and so
-// decides at once, if the mirror is known to have told it all that the former
-// leader did.
+// takeOver leads until ctx ends. Its daemon decides at once if it certainly
+// knows all that the former leader did.
 func (b *Bridge) takeOver(ctx context.Context, s *standby, lock *lease) {
 	logger := klog.FromContext(ctx)
 	if ctx.Err() != nil {
@@ -133,7 +134,8 @@ func (s *standby) begin(t *tenure) {
 	clear(s.badMachines)
 }
 
-// awaitLife waits until the daemon knows everything; false: ctx has ended.
+// awaitLife waits until the daemon knows everything. It returns false if ctx
+// ends before.
 func (s *standby) awaitLife(ctx context.Context) bool {
 	for !s.feed.IsLive() {
 		select {
@@ -145,8 +147,8 @@ func (s *standby) awaitLife(ctx context.Context) bool {
 	return true
 }
 
-// awaitDeath waits until the daemon has not known everything for some time;
-// false: ctx has ended.
+// awaitDeath waits until the daemon has been away for daemonPatience. It
+// returns false if ctx ends before.
 func (s *standby) awaitDeath(ctx context.Context) bool {
 	aliveAt := time.Now()
 	for time.Since(aliveAt) < daemonPatience {
@@ -162,9 +164,9 @@ func (s *standby) awaitDeath(ctx context.Context) bool {
 	return true
 }
 
-// catchUp waits until the feed was told of all pods that are bound by now. A
-// watch tells of changes in their order, so what comes after a change of this
-// replica's own pod comes after all that was there when it was written.
+// catchUp waits until the feed was told of all pods that are bound by now. It
+// changes this replica's own pod and waits for that change. A watch keeps the
+// order of changes, so all earlier ones have arrived by then.
 func (b *Bridge) catchUp(ctx context.Context, s *standby, lock *lease) error {
 	if b.options.PodName == "" {
 		return errors.New("--pod-name is not given")
@@ -174,7 +176,7 @@ func (b *Bridge) catchUp(ctx context.Context, s *standby, lock *lease) error {
 	now := metav1.NewTime(time.Now())
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.PodCondition{{
 		Type: tookOver, Status: corev1.ConditionTrue, LastTransitionTime: now, Reason: "Leads",
-		// So that it always changes something.
+		// The time makes each message a change.
 		Message: fmt.Sprintf("as %s at %s", lock.Identity(), now.Format(time.RFC3339Nano)),
 	}}}})
 	if err != nil {
@@ -323,7 +325,7 @@ func (s *standby) MachineMisunderstood(name string, problem feed.Problem) {
 	s.badMachines[name] = problem
 }
 
-// forget is for what is about to be stated anew.
+// forget drops the problem of an object that is about to be stated anew.
 func (s *standby) forget(problems map[string]feed.Problem, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

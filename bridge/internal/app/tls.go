@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// daemonCredentials reads a directory as a Kubernetes secret of the kind
-// kubernetes.io/tls fills it: ca.crt, and tls.crt and tls.key where the other
-// side asks who we are. All are read anew for each connection, since secrets are
-// renewed. A server name of "" is that of the address.
+// daemonCredentials reads a directory with a mounted secret of the kind
+// kubernetes.io/tls: ca.crt, and for mutual TLS tls.crt and tls.key. Each
+// connection reads the files anew, because secrets are renewed. An empty server
+// name means that of the address.
 func daemonCredentials(directory, serverName string) (credentials.TransportCredentials, error) {
 	if directory == "" {
 		return insecure.NewCredentials(), nil
@@ -30,15 +30,15 @@ func daemonCredentials(directory, serverName string) (credentials.TransportCrede
 	return &rereadCredentials{TransportCredentials: current, directory: directory, serverName: serverName}, nil
 }
 
-// rereadCredentials begin each connection with what the files say then. What
-// they said at first describes them to gRPC.
+// rereadCredentials read the files at the beginning of each connection. gRPC
+// takes their description from the first reading.
 type rereadCredentials struct {
 	credentials.TransportCredentials
 	directory, serverName string
 }
 
-// ClientHandshake implements credentials.TransportCredentials. Files that make no
-// sense, half written ones for instance, fail this connection and not the next.
+// ClientHandshake implements credentials.TransportCredentials. Broken files,
+// half written ones for instance, fail this connection and not the next.
 func (r *rereadCredentials) ClientHandshake(ctx context.Context, authority string, connection net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	current, err := readCredentials(r.directory, r.serverName)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// assumptions are placements that were taken over and have not ended: as long
-// as a bind is under way its pod counts as running there, whatever the daemon
-// has forgotten meanwhile.
+// assumptions are the binds under way. A pod that is being bound counts as
+// running on its node, even if the daemon has forgotten the placement.
 type assumptions struct {
 	mu  sync.Mutex
 	all map[string]*assumption // by uid
@@ -19,12 +18,14 @@ type assumptions struct {
 type assumption struct {
 	node  string
 	since time.Time
-	// Of claims that were told the node, the version before.
+	// The claims that were told the node, each with its resource version before.
 	told map[string]string
-	// Of volumes that were given to claims, the version before.
+	// The volumes that were given to claims, each with its resource version
+	// before.
 	given map[string]string
 
-	// The volume that each claim gets. The others read it, so the mutex guards it.
+	// The volume that each claim gets. Other pods' workers read it, so the mutex
+	// guards it.
 	volumes map[types.UID]string
 }
 
@@ -32,7 +33,7 @@ func newAssumptions() *assumptions {
 	return &assumptions{all: make(map[string]*assumption)}
 }
 
-// set replaces what was assumed before of another node.
+// set assumes that the pod runs on node, and forgets any other node.
 func (a *assumptions) set(uid, node string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +52,7 @@ func (a *assumptions) node(uid string) string {
 	return ""
 }
 
-// get is for the one worker that has the placement.
+// get returns the assumption for the one worker that has the placement.
 func (a *assumptions) get(uid, node string) *assumption {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,8 +62,8 @@ func (a *assumptions) get(uid, node string) *assumption {
 	return nil
 }
 
-// reserve has choose decide which volumes the claims of a pod get, knowing what
-// the claims of other pods get. On an error the pod gets none.
+// reserve lets choose decide which volumes the claims of a pod get, and tells
+// it which ones other pods' claims get. On an error the pod gets none.
 func (a *assumptions) reserve(mine *assumption, choose func(mine, others map[types.UID]string) (map[types.UID]string, error)) (map[types.UID]string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +84,8 @@ func (a *assumptions) drop(uid string) {
 	delete(a.all, uid)
 }
 
-// dropAt tells whether the pod was assumed to be on node.
+// dropAt forgets the pod if it was assumed to be on node, and returns whether
+// it was.
 func (a *assumptions) dropAt(uid, node string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,21 +20,21 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
-// Timeout is how long a bind or an eviction may take. Where it is exceeded, the
-// API server may carry it out all the same.
+// Timeout is how long a bind or an eviction may take. The API server may still
+// carry out one that took longer.
 const Timeout = 10 * time.Second
 
 const (
 	retryMin = 50 * time.Millisecond
 	retryMax = 5 * time.Second
-	// How long a pod whose bind failed stays with its node before the daemon may
-	// decide anew. It might choose the same node at once.
+	// A pod whose bind failed keeps its node for so long. Without a pause the
+	// daemon might choose the same node at once.
 	failureMin = time.Second
 	failureMax = time.Minute
-	// An API server that fails so often over one bind, a webhook of it for
-	// instance, is taken at its word.
+	// After so many internal errors over one bind, from a webhook for instance,
+	// the binder believes that the bind did not take place.
 	failuresBelieved = 5
-	// How often claims are looked at that are being bound.
+	// How often the binder looks at claims that are being bound.
 	volumesPoll = time.Second
 )
 
@@ -55,20 +55,22 @@ type Feed interface {
 
 // Reporter is told how binds and evictions end.
 type Reporter interface {
-	// Binding is asked before a pod is bound; what it returns tells that it was.
+	// Binding is called before a pod is bound. The caller calls bound once it
+	// was.
 	Binding(pod *corev1.Pod, node string) (bound func())
 	BindFailed(pod *corev1.Pod, node string, err error)
 	Evicted(pod *corev1.Pod, node string)
-	// Moved is told of an evicted pod for whose successor a node keeps room.
+	// Moved is told of an evicted pod, and of the node that keeps room for its
+	// successor.
 	Moved(pod *corev1.Pod, to string)
 }
 
-// Deadline returns when a request that begins now must have been sent. It may
-// have passed: whoever decided on the request leads no more.
+// Deadline returns when a request that begins now must have been sent. If it
+// has passed, this replica does not lead any more.
 type Deadline func() time.Time
 
-// within returns a context for one request. The end of ctx does not break the
-// request off, so that it is known how it ended.
+// within returns a context for one request. The request outlives ctx, so that
+// its result is known.
 func (d Deadline) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), d())
 }
@@ -85,7 +87,7 @@ type Binder struct {
 	rejected *rejections
 	queue    workqueue.TypedRateLimitingInterface[placement]
 	failures workqueue.TypedDelayingInterface[failure]
-	// Keys of pods that need not keep away from some node any more.
+	// Keys of pods whose rejection of a node has run out.
 	reconsidered workqueue.TypedDelayingInterface[string]
 	backoff      workqueue.TypedRateLimiter[string] // by uid
 }
@@ -95,10 +97,10 @@ type placement struct {
 	key, uid, node string
 }
 
-// String says it in a log.
+// String implements fmt.Stringer, for logs.
 func (p placement) String() string { return p.key + " on " + p.node }
 
-// failure waits to be told to the daemon.
+// failure is a failed bind that waits to be told to the daemon.
 type failure struct {
 	placement
 	reason string
@@ -160,11 +162,12 @@ func (b *Binder) Run(ctx context.Context, workers int, feed Feed) {
 	running.Wait()
 }
 
-// tell tells the daemon of a bind that failed, if the pod still counts as placed
+// tell reports a failed bind to the daemon, if the pod still counts as placed
 // there.
 func (b *Binder) tell(item failure, feed Feed) {
 	if b.assumed.dropAt(item.uid, item.node) {
-		// From where it keeps away is said before it waits again.
+		// The daemon must know which nodes the pod rejects before the pod waits
+		// again.
 		feed.TaskChanged(item.key)
 		feed.BindFailed(item.uid, item.node, item.reason)
 	}
@@ -181,7 +184,7 @@ func (b *Binder) sync(ctx context.Context, item placement) (work.Result, error) 
 	return work.Result{After: again}, nil
 }
 
-// bind returns an error if it is not known how the bind ended, or a time after
+// bind returns an error if the result of the bind is unknown, or a time after
 // which to look again.
 func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration, err error) {
 	assumed := b.assumed.get(item.uid, item.node)
@@ -203,7 +206,7 @@ func (b *Binder) bind(ctx context.Context, item placement) (again time.Duration,
 	var failed *impossibleError
 	switch {
 	case errors.As(err, &failed):
-		// Another node may do at once.
+		// Another node may fit at once.
 		b.rejected.add(item.uid, item.node)
 		b.reconsidered.AddAfter(item.key, rejectionTime)
 		b.backoff.Forget(item.uid)
@@ -248,8 +251,8 @@ const (
 	unknown  outcome = "unknown"  // the same bind must be tried again
 )
 
-// outcomeOf is strict about what it calls refused: until it is certain that a
-// bind has not taken place its node must not be given to another pod.
+// outcomeOf calls a bind refused only if it has certainly not taken place.
+// Until then no other pod may get the room on its node.
 func (b *Binder) outcomeOf(err error, tries int) outcome {
 	switch {
 	case err == nil:
@@ -263,13 +266,13 @@ func (b *Binder) outcomeOf(err error, tries int) outcome {
 		apierrors.IsUnauthorized(err), apierrors.IsUnexpectedServerError(err):
 		return unknown
 	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
-		// No answer of the API server: the connection broke, for instance.
+		// The API server did not answer: the connection broke, for instance.
 		return unknown
 	}
 	return refused
 }
 
-// settle asks for the pod itself.
+// settle asks the API server for the pod itself, to learn how its bind ended.
 func (b *Binder) settle(ctx context.Context, item placement, pod *corev1.Pod, bindErr error) error {
 	current, err := b.client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 	switch {
@@ -280,11 +283,12 @@ func (b *Binder) settle(ctx context.Context, item placement, pod *corev1.Pod, bi
 	case current.Spec.NodeName == "":
 		b.fail(ctx, item, current, bindErr)
 	}
-	// Bound by somebody: the mirror will show it.
+	// Somebody has bound the pod. The mirror will show it.
 	return nil
 }
 
-// fail tells the daemon, after a pause. pod is nil if it is gone.
+// fail reports the failure to the daemon after a pause. pod is nil if it is
+// gone.
 func (b *Binder) fail(ctx context.Context, item placement, pod *corev1.Pod, err error) {
 	klog.FromContext(ctx).Info("Bind failed", "pod", item.key, "node", item.node, "err", err)
 	if pod != nil && pod.DeletionTimestamp == nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
-// Evictor stops pods through the eviction API, which holds their disruption
-// budgets: where one refuses, it tries again until the pod may go or is gone.
+// Evictor stops pods through the eviction API, which keeps their disruption
+// budgets. Where a budget refuses, the evictor tries again until the pod may go
+// or is gone.
 type Evictor struct {
 	client   kubernetes.Interface
 	cluster  Cluster
@@ -25,7 +26,7 @@ type Evictor struct {
 	queue    workqueue.TypedRateLimitingInterface[eviction]
 }
 
-// eviction is of a pod from the node, or to make its successor run there.
+// eviction stops a pod on the node, or makes its successor run there.
 type eviction struct {
 	placement
 	moves bool
@@ -79,7 +80,7 @@ func (e *Evictor) evict(ctx context.Context, item eviction) error {
 		e.reporter.Evicted(pod, item.node)
 		return nil
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		// Gone, or another of that name by now.
+		// The pod is gone, or another has its name by now.
 		return nil
 	}
 	return fmt.Errorf("evict pod %q: %w", item.key, err)

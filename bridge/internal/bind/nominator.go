@@ -18,9 +18,8 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
-// How long the daemon may take, once it knows everything, to nominate anew the
-// pods that were nominated before. One that waits for a former leader to settle
-// takes 10 s.
+// The daemon may take so long to repeat its nominations, counted from when it
+// knows everything. One that waits for a former leader to settle takes 10 s.
 const renominationTime = 20 * time.Second
 
 // WaitingPods is what a nominator asks of the mirror.
@@ -41,12 +40,12 @@ type Nominator struct {
 	queue    workqueue.TypedRateLimitingInterface[nominee]
 
 	mu sync.Mutex
-	// What the daemon says, since it was last told everything; by uid. An empty
-	// node: room is kept no longer.
+	// The nominations of the daemon since it was last told everything, by uid.
+	// With an empty node, room is kept no longer.
 	nominated map[string]nomination
-	// What was written last, by uid: the mirror may not show it yet.
+	// The node that was written last, by uid. The mirror may not show it yet.
 	written map[string]string
-	// When the daemon was last told everything; zero: not yet.
+	// When the daemon was last told everything; zero means not yet.
 	restatedAt time.Time
 }
 
@@ -55,7 +54,7 @@ type nominee struct {
 	key, uid string
 }
 
-// String says it in a log.
+// String implements fmt.Stringer, for logs.
 func (n nominee) String() string { return n.key }
 
 type nomination struct {
@@ -78,7 +77,8 @@ func NewNominator(client kubernetes.Interface, pods WaitingPods, assumed func(ui
 	}
 }
 
-// Nominate says where room is kept for a pod; with an empty machine: nowhere.
+// Nominate says where room is kept for a pod. With an empty machine, none is
+// kept.
 func (n *Nominator) Nominate(delta feed.Delta) {
 	n.mu.Lock()
 	n.nominated[delta.ID] = nomination{key: delta.Key, node: delta.Machine}
@@ -86,8 +86,8 @@ func (n *Nominator) Nominate(delta feed.Delta) {
 	n.queue.Add(nominee{key: delta.Key, uid: delta.ID})
 }
 
-// Placed says that a pod is being bound. Where that fails, and room is kept for
-// it again, that is said again.
+// Placed says that a pod is being bound. If the bind fails and room is kept for
+// the pod again, the daemon nominates it again.
 func (n *Nominator) Placed(delta feed.Delta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,7 +104,8 @@ func (n *Nominator) Restated() {
 	}
 }
 
-// forget has a pod looked at that may stay without a nomination.
+// forget drops a nomination, and checks the pod later: it may have no other by
+// then.
 func (n *Nominator) forget(uid string) {
 	if known, ok := n.nominated[uid]; ok {
 		delete(n.nominated, uid)
@@ -112,8 +113,8 @@ func (n *Nominator) forget(uid string) {
 	}
 }
 
-// PodChanged looks for pods that were nominated before this term. What others
-// write later is their affair.
+// PodChanged looks for pods that were nominated before this term. The nominator
+// leaves alone what others write later.
 func (n *Nominator) PodChanged(key string) {
 	pod := n.pods.Pod(key)
 	if pod == nil || pod.Status.NominatedNodeName == "" || !n.pods.Waits(pod) {
@@ -161,7 +162,7 @@ func (n *Nominator) sync(ctx context.Context, item nominee) (work.Result, error)
 	}
 	if err := n.write(request, pod, node); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			// Gone, or another of that name by now.
+			// The pod is gone, or another has its name by now.
 			return work.Result{}, nil
 		}
 		return work.Result{}, fmt.Errorf("nominate node %q for pod %q: %w", node, item.key, err)
@@ -172,8 +173,8 @@ func (n *Nominator) sync(ctx context.Context, item nominee) (work.Result, error)
 	return work.Result{}, nil
 }
 
-// wanted is the node that is to be written, and the one that was, or how long
-// the daemon may yet take to say.
+// wanted returns the node to write and the node that the pod shows, or how long
+// the daemon may still take to nominate one.
 func (n *Nominator) wanted(pod *corev1.Pod) (node, shown string, again time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

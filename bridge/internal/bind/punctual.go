@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Punctual sends no request whose deadline has passed. The timer of a context is
-// not enough: where a process was frozen and goes on, requests that waited for
-// their turn may overtake it.
+// Punctual sends no request whose deadline has passed. The timer of a context
+// does not suffice: after a process was frozen, requests that waited may go out
+// before the timer fires.
 func Punctual(next http.RoundTripper) http.RoundTripper { return punctual{next} }
 
 type punctual struct{ next http.RoundTripper }

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 )
 
-// As long as kube-scheduler waits by default.
+// kube-scheduler waits so long by default.
 const volumesTimeout = 10 * time.Minute
 
 // impossibleError says that a pod cannot run where it was placed.
@@ -72,7 +72,7 @@ func reaches(node *corev1.Node, lists [][]corev1.NodeSelectorTerm) error {
 	return nil
 }
 
-// unbound lists claims by size: where the smallest chooses first, it leaves the
+// unbound lists claims by size. The smallest chooses first, and so leaves the
 // larger volumes to those that need them.
 func (b *Binder) unbound(namespace string, names []string) ([]*corev1.PersistentVolumeClaim, error) {
 	var claims []*corev1.PersistentVolumeClaim
@@ -174,7 +174,7 @@ func (b *Binder) give(ctx context.Context, name string, claim *corev1.Persistent
 		return fmt.Errorf("look up volume %q: %w", name, err)
 	}
 	if assumed.given[name] == available.ResourceVersion && available.ResourceVersion != "" {
-		// Written, and not shown by the API server yet.
+		// The volume was written, and the API server does not show it yet.
 		return nil
 	}
 	changed, dirty, err := volume.GetBindVolumeToClaim(available, claim)
@@ -187,7 +187,8 @@ func (b *Binder) give(ctx context.Context, name string, claim *corev1.Persistent
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("not tried: %w", err)
 	}
-	// The version in it makes the API server refuse where somebody was faster.
+	// The API server compares the resource version, and refuses if somebody else
+	// was faster.
 	if _, err := b.client.CoreV1().PersistentVolumes().Update(ctx, changed, metav1.UpdateOptions{}); err != nil {
 		return b.written(fmt.Errorf("give volume %q to claim %q: %w", name, claim.Name, err))
 	}
@@ -223,8 +224,8 @@ func (b *Binder) selectNode(ctx context.Context, claim *corev1.PersistentVolumeC
 	return nil
 }
 
-// written says of a write that was refused for good that the bind is impossible.
-// After any other failure the mirror tells, sooner or later, what became of it.
+// written turns a write that was refused for good into an impossible bind.
+// After any other failure the mirror shows later whether the write took place.
 func (b *Binder) written(err error) error {
 	if b.outcomeOf(err, 0) == refused {
 		return impossible("%v", err)

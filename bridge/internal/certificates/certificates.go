@@ -1,6 +1,6 @@
-// Package certificates makes those by which the bridge and the daemon know each
-// other, where nobody else does, and renews them. They lie in secrets: an
-// authority that vouches for nobody else, one of the server and one of the client.
+// Package certificates makes and renews the certificates by which the bridge
+// and the daemon know each other. They lie in three secrets: an authority that
+// signs nothing else, the server's and the client's.
 package certificates
 
 import (
@@ -19,18 +19,18 @@ import (
 	"time"
 )
 
-// The parts of a secret of the kind kubernetes.io/tls, and who vouches for it.
+// The keys of a secret of the kind kubernetes.io/tls, and of its authority.
 const (
 	certificatePart = "tls.crt"
 	keyPart         = "tls.key"
 	authorityPart   = "ca.crt"
 )
 
-// How long the authority lasts. Its key stays for ever, so that a certificate of
-// before and an authority of after, or the reverse, agree.
+// How long the authority lasts. A renewed authority keeps its key, so that it
+// accepts the certificates from before.
 const authorityValidity = 10 * 365 * 24 * time.Hour
 
-// Clocks differ.
+// Certificates begin earlier by this much, because clocks differ.
 const headStart = time.Hour
 
 // pair is a certificate with its key.
@@ -39,7 +39,7 @@ type pair struct {
 	key         *ecdsa.PrivateKey
 }
 
-// readPair understands what a secret has.
+// readPair parses the content of a secret.
 func readPair(data map[string][]byte) (pair, error) {
 	block, _ := pem.Decode(data[certificatePart])
 	if block == nil {
@@ -87,7 +87,8 @@ func isFresh(certificate *x509.Certificate, now time.Time) bool {
 	return !now.Before(certificate.NotBefore) && now.Before(certificate.NotAfter.Add(-third))
 }
 
-// newAuthority makes one, with the key of the one before if there is one.
+// newAuthority makes an authority, with the key of the former one if there is
+// one.
 func newAuthority(name string, key *ecdsa.PrivateKey, now time.Time) (pair, error) {
 	if key == nil {
 		var err error
@@ -105,7 +106,7 @@ func newAuthority(name string, key *ecdsa.PrivateKey, now time.Time) (pair, erro
 	}, key, pair{}, now)
 }
 
-// leaf is a certificate that is wanted.
+// leaf describes a certificate that the authority signs.
 type leaf struct {
 	name   string // common name
 	names  []string
@@ -143,7 +144,7 @@ func (l leaf) make(authority pair, validity time.Duration, now time.Time) (pair,
 	}, key, authority, now)
 }
 
-// check says why a certificate is to be made anew; nil if it is good.
+// check says why a certificate must be made anew; nil: it is good.
 func (l leaf) check(have pair, authority pair, now time.Time) error {
 	dns, addresses := l.split()
 	got := have.certificate
@@ -161,8 +162,8 @@ func (l leaf) check(have pair, authority pair, now time.Time) error {
 	return nil
 }
 
-// sign makes a certificate of the template; one without an authority vouches for
-// itself.
+// sign makes a certificate from the template. Without an authority the
+// certificate signs itself.
 func sign(template *x509.Certificate, key *ecdsa.PrivateKey, authority pair, now time.Time) (pair, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -171,7 +172,7 @@ func sign(template *x509.Certificate, key *ecdsa.PrivateKey, authority pair, now
 	template.SerialNumber = serial.Add(serial, big.NewInt(1))
 	template.NotBefore = now.Add(-headStart)
 	if authority.certificate == nil {
-		// Of the key, so that one of the same key is the same authority.
+		// The id comes from the key, so that authorities with one key are the same.
 		public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 		if err != nil {
 			return pair{}, fmt.Errorf("write a key: %w", err)

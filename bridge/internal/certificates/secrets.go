@@ -22,22 +22,23 @@ const (
 	managedBy      = "sluice-bridge-certificates"
 )
 
-// Wanted says which certificates there are to be.
+// Wanted says which certificates to keep.
 type Wanted struct {
-	// The secrets, by name. Who has the first one can make himself anybody.
+	// The names of the secrets. Whoever reads the first can sign for any name.
 	AuthoritySecret, ServerSecret, ClientSecret string
-	// By which names clients reach the server: of DNS, and addresses. The first
-	// one is the server's own where it is a client: it may be both.
+	// The DNS names and addresses by which clients reach the server. The server
+	// is a client as well, under the first of them.
 	ServerNames []string
 	ClientName  string
-	// Of the server's and the client's. They are renewed in the last third.
+	// How long the server's and the client's certificates last. They are renewed
+	// in the last third.
 	Validity time.Duration
-	// Put onto the secrets beside our own.
+	// Labels for the secrets, beside our own.
 	Labels map[string]string
 }
 
-// Keep makes what is missing, and renews what is old or was made for other names.
-// Several may do so at once.
+// Keep makes secrets that are missing, and renews those that are old or were
+// made for other names. Several callers may run at once.
 func Keep(ctx context.Context, secrets typedcorev1.SecretInterface, wanted Wanted, now time.Time) error {
 	k := keeper{secrets: secrets, labels: wanted.Labels, now: now}
 	var authority pair
@@ -94,8 +95,9 @@ func (k keeper) keepLeaf(ctx context.Context, name string, authority pair, valid
 	})
 }
 
-// keep gives a secret what renew makes of what it has, nothing where it is not
-// there; nil leaves it as it is. Where another was faster, it looks again.
+// keep writes what renew returns for the content of a secret. A missing secret
+// has no content. If renew returns nil, the secret stays as it is. If another
+// writer was faster, keep starts again.
 func (k keeper) keep(ctx context.Context, name string, renew func(map[string][]byte) (map[string][]byte, error)) error {
 	wasSlower := func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
 	err := retry.OnError(retry.DefaultBackoff, wasSlower, func() error {

@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/api/firmament"
 )
 
-// What the daemon takes as an amount of tasks.
+// The largest amount of tasks that the daemon takes.
 const budgetAmountMax = 1_000_000_000
 
 // Budget says how many of the pods that source selects are to stay available.
 //
-// Who is healthy is known to Kubernetes alone, so its own count of how many more
-// may go is stated too. Until it has counted for the budget as it is now, that
-// is none: the eviction API would refuse.
+// Only Kubernetes knows which pods are healthy, so the bridge states its count
+// of how many more may go. That is none until Kubernetes has counted for the
+// current budget: the eviction API would refuse.
 func Budget(source *policyv1.PodDisruptionBudget) *firmament.DisruptionBudget {
 	var allowed int64
 	if source.Status.ObservedGeneration >= source.Generation {

@@ -21,8 +21,8 @@ func Requests(pod *corev1.Pod) corev1.ResourceList {
 	return podresource.PodRequests(pod, podresource.PodResourcesOptions{UseStatusResources: true})
 }
 
-// rounding says to which side amounts go that a field cannot hold exactly:
-// requests up and offers down, so that nothing is promised twice.
+// rounding is for amounts that a field cannot hold exactly. Requests are
+// rounded up and offers down, so that nothing is promised twice.
 type rounding int
 
 const (
@@ -38,7 +38,7 @@ func resourceVector(list corev1.ResourceList, side rounding, path *field.Path) (
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		quantity := list[name]
 		if quantity.Sign() <= 0 {
-			// What is not requested is not looked at.
+			// A resource that is not requested has no effect.
 			continue
 		}
 		if amount(name, quantity) > maxAmount {
@@ -64,8 +64,8 @@ func resourceVector(list corev1.ResourceList, side rounding, path *field.Path) (
 	return vector, problems
 }
 
-// amount is in the units in which the daemon counts a resource; processors, of
-// which it takes any number, are 0.
+// amount returns a quantity in the units in which the daemon counts the
+// resource. It returns 0 for processors, of which the daemon takes any number.
 func amount(name corev1.ResourceName, quantity resource.Quantity) uint64 {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourcePods:
@@ -85,7 +85,7 @@ func milli(quantity resource.Quantity, side rounding) int64 {
 	return value
 }
 
-// thousandths of a whole number of bytes: fractions of a byte mean nothing.
+// thousandths rounds up to whole bytes first: fractions of a byte mean nothing.
 func thousandths(quantity resource.Quantity) uint64 {
 	value := quantity.Value()
 	if value > math.MaxInt64/1000 {

@@ -15,11 +15,11 @@ type choice struct {
 }
 
 // addTogether leaves only places where each claim of a pod gets a volume of its
-// own. Claim by claim, a node with one volume would do for two.
+// own. Each claim by itself would accept a node with one volume for two.
 //
-// It looks at volumes that are bound to one value of a label, which is what local
-// volumes are. Others count as if every node reached them: where they do not
-// suffice is found out when the pod is bound.
+// It looks at volumes that demand one value of a label, as local volumes do.
+// Others count as if every node reached them. The binder finds out later if
+// they do not suffice.
 func (d *VolumeDemand) addTogether() error {
 	if len(d.choices) < 2 {
 		return nil
@@ -84,9 +84,9 @@ func (d *VolumeDemand) commonKey() string {
 	return common
 }
 
-// suffice tells whether every claim gets a volume where the label has the value,
-// if each in turn takes the smallest, as it does when the pod is bound. Without a
-// key only volumes count that are not bound to a place.
+// suffice tells whether every claim gets a volume where the label has the
+// value. Each claim in turn takes the smallest, as in the binder. Without a key
+// only volumes without a place count.
 func (d *VolumeDemand) suffice(key, value string) bool {
 	taken := make(map[string]bool)
 	for _, one := range d.choices {

@@ -36,7 +36,7 @@ func Available(claim *corev1.PersistentVolumeClaim, storage Storage) (volumes []
 	return volumes, false, nil
 }
 
-// addUnbound is for claims that get their volume where the pod goes.
+// addUnbound adds a claim that gets its volume on the node of the pod.
 func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage Storage) error {
 	className := volume.GetPersistentVolumeClaimClass(claim)
 	if className == "" {
@@ -56,7 +56,7 @@ func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage S
 	}
 	provisions := Provisions(class) && !reserved
 	if node := claim.Annotations[volume.AnnSelectedNode]; node != "" && provisions {
-		// It is being provisioned there, and gets no other volume.
+		// The volume is being provisioned there, and the claim gets no other.
 		volumes = nil
 		d.NodeTerms = append(d.NodeTerms, []corev1.NodeSelectorTerm{{
 			MatchFields: []corev1.NodeSelectorRequirement{{
@@ -85,7 +85,7 @@ func (d *VolumeDemand) addUnbound(claim *corev1.PersistentVolumeClaim, storage S
 	if terms := anyOf(places); terms != nil {
 		d.NodeTerms = append(d.NodeTerms, terms)
 	}
-	// Which driver it will be is not known yet, so there has to be room for each.
+	// The driver is not known yet, so there has to be room for each.
 	slices.Sort(drivers)
 	for _, driver := range slices.Compact(drivers) {
 		d.attach(driver, storage)
@@ -150,7 +150,7 @@ func AllowedTopologies(class *storagev1.StorageClass) []corev1.NodeSelectorTerm 
 			})
 		}
 		if len(term.MatchExpressions) == 0 {
-			// One that demands nothing lets the volume be anywhere.
+			// A topology without demands allows every node.
 			return nil
 		}
 		result = append(result, term)

@@ -69,13 +69,13 @@ func (c *Client) BindFailed(id, machine, reason string) {
 	c.queue.Add(change{kind: bindFailed, name: id, machine: machine, reason: reason})
 }
 
-// Lead says that a client that stands by leads from here on, under this term.
-// What it was told to have changed before is stated before. A connection that
-// began later is asked for its term in any case.
+// Lead makes a client that stands by lead under this term. Changes that it was
+// told of before are stated before. A later connection asks for its term
+// anyway.
 func (c *Client) Lead(term *sluicev1.FeedTerm) { c.queue.Add(change{kind: leads, term: term}) }
 
-// Measured hands over samples, for one goroutine. What the daemon has not been
-// sent by then is dropped: it is older.
+// Measured hands over samples. One goroutine calls it. New samples replace
+// older ones that were not sent yet.
 func (c *Client) Measured(usage Usage) {
 	select {
 	case <-c.usage:
@@ -88,8 +88,8 @@ func (c *Client) Measured(usage Usage) {
 // leads.
 func (c *Client) IsLive() bool { return c.live.Load() }
 
-// Run states what there is until ctx ends, and connects again whenever the call
-// ends before. The source must be complete by then. It runs once.
+// Run states everything until ctx ends, and connects again whenever the call
+// breaks. The source must be complete before. A client runs once.
 func (c *Client) Run(ctx context.Context) {
 	changes := make(chan change)
 	pumped := make(chan struct{})
@@ -126,15 +126,15 @@ func newBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 8, Cap: 5 * time.Second}
 }
 
-// pump moves changes from the queue to a channel, which a goroutine can wait for
-// together with other things.
+// pump moves changes from the queue to a channel, on which a goroutine can
+// select.
 func (c *Client) pump(ctx context.Context, changes chan<- change) {
 	for {
 		item, shutdown := c.queue.Get()
 		if shutdown {
 			return
 		}
-		// Done first: if it changes again from here on, it is queued again.
+		// Done comes first, so that a further change is queued again.
 		c.queue.Done(item)
 		select {
 		case changes <- item:
@@ -149,8 +149,8 @@ func (c *Client) pump(ctx context.Context, changes chan<- change) {
 func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Asked each time: another may lead by now, and what this one would state may
-	// be long past.
+	// Each connection asks for its term. Another replica may lead by now, and
+	// this one's statements may be long out of date.
 	term, err := c.term(ctx)
 	isStandby := errors.Is(err, ErrStandby)
 	if err != nil && !isStandby {
@@ -170,7 +170,8 @@ func (c *Client) runSession(ctx context.Context, changes <-chan change) (wasLive
 	go func() { receiveErr <- session.receive(ctx) }()
 
 	err = session.run(ctx, changes, receiveErr)
-	// Both end with the call; without them nobody owns the stream any more.
+	// Both goroutines end with the call. After them nobody uses the stream any
+	// more.
 	cancel()
 	if sent := <-sendErr; err == nil {
 		err = sent
@@ -201,14 +202,14 @@ func (s *session) receive(ctx context.Context) error {
 }
 
 // send writes requests one after another. The owner of the session never waits
-// for it: while the daemon takes nothing, changes gather in the queue, where
-// those of one pod become one.
+// for it. While the daemon reads nothing, changes gather in the queue, which
+// merges those of one pod.
 func (s *session) send(ctx context.Context) error {
 	for {
 		select {
 		case request := <-s.requests:
 			if err := s.stream.Send(request); err != nil {
-				// What broke is what Recv returns.
+				// Recv returns the cause.
 				return nil
 			}
 			select {

@@ -13,15 +13,15 @@ import (
 	sluicev1 "github.com/sluice-scheduler/sluice/bridge/internal/api/sluice/v1"
 )
 
-// The daemon takes batches of some hundreds fastest, and refuses those of more
-// than 4096.
+// The daemon is fastest with batches of some hundreds, and refuses more than
+// 4096 events.
 const batchSize = 512
 
-// What the daemon does not wait for may wait so long for something to be sent
-// along with. At low rates messages are what the feed costs.
+// Events that the daemon does not need at once wait so long for others to join
+// them. At low rates most of the feed's cost is the number of messages.
 const lazyDelay = 50 * time.Millisecond
 
-// The code of problems that never reached the daemon.
+// The code of problems that the bridge itself finds.
 const unsendable = "UNSENDABLE"
 
 type phase int
@@ -31,12 +31,13 @@ const (
 	live
 )
 
-// session is one call. One goroutine owns it, that of run.
+// session is one call. The goroutine of run owns it.
 type session struct {
 	client *Client
 	stream sluicev1.Feed_ConnectClient
 	term   *sluicev1.FeedTerm
-	// Whether another leads: the daemon takes everything in, and decides nothing.
+	// Another replica leads, so the daemon takes everything in and decides
+	// nothing.
 	isStandby bool
 	seed      maphash.Seed
 
@@ -46,27 +47,28 @@ type session struct {
 
 	phase     phase
 	startedAt time.Time
-	// What the snapshot has yet to state.
+	// The objects that the snapshot has yet to state.
 	budgetsLeft, machinesLeft, tasksLeft []string
 
-	// The request that is being filled, whether the daemon waits for any of it,
-	// and whether the one before is still on its way.
+	// The request that is being filled, whether it is urgent for the daemon, and
+	// whether the one before is still being sent.
 	batch     *sluicev1.FeedRequest
 	isUrgent  bool
 	isSending bool
-	// Runs while something lazy waits.
+	// The timer runs while lazy events wait.
 	lazy     *time.Timer
 	sequence uint64
 	// Samples that are yet to be sent.
 	usage Usage
-	// Deltas that were taken over, and those of which the daemon knows that.
+	// The last delta that was taken over, and the last of which the daemon knows
+	// that.
 	taken, confirmed uint64
 
 	machines map[string]uint64 // fingerprints, by name
 	budgets  map[string]uint64 // fingerprints, by id
 	tasks    map[string]stated // by key
 	keys     map[string]string // by id
-	// Whom events were about that are not durable yet, by ascending sequence.
+	// The subjects of events that are not durable yet, by ascending sequence.
 	subjects []subject
 }
 
@@ -132,7 +134,7 @@ func (s *session) run(ctx context.Context, changes <-chan change, receiveErr <-c
 			s.isSending = false
 		case response, ok := <-s.responses:
 			if !ok {
-				// The reason follows.
+				// Recv has the reason, which follows.
 				s.responses = nil
 				continue
 			}
@@ -158,7 +160,8 @@ func (s *session) drain() {
 func (s *session) begin() {
 	s.add(about{}, &sluicev1.FeedEvent{Event: &sluicev1.FeedEvent_BeginSnapshot{BeginSnapshot: &sluicev1.BeginSnapshot{
 		Term: s.term, PriorityZero: s.client.source.PriorityZero(), IsStandby: s.isStandby}}})
-	// Machines before tasks, which run on them. What comes later is a change.
+	// Machines come before the tasks that run on them. Whatever comes later is a
+	// change.
 	s.budgetsLeft = s.client.source.BudgetIDs()
 	s.machinesLeft = s.client.source.MachineNames()
 	s.tasksLeft = s.client.source.TaskKeys()
@@ -223,8 +226,8 @@ func (s *session) apply(item change) {
 	}
 }
 
-// lead follows what has changed before in the queue: the daemon places nothing
-// before it knows that.
+// lead comes after earlier changes in the queue, so that the daemon knows them
+// before it places anything.
 func (s *session) lead(term *sluicev1.FeedTerm) {
 	if !s.isStandby {
 		return
@@ -261,7 +264,8 @@ func (s *session) stateMachine(name string) {
 	if wasThere || s.phase == stating {
 		return
 	}
-	// What was said to run there while it was unknown was not understood.
+	// The daemon did not understand tasks that ran there while it did not know
+	// the machine.
 	for _, key := range s.client.source.TaskKeysOn(name) {
 		if task, ok := s.tasks[key]; ok {
 			task.fingerprint = 0
@@ -278,7 +282,7 @@ func (s *session) stateBudget(id string) {
 	if budget != nil {
 		var err error
 		if fingerprint, err = s.fingerprint(budget); err != nil {
-			// The eviction API holds it all the same.
+			// The eviction API keeps the budget all the same.
 			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
 			budget = nil
 		}
@@ -328,7 +332,7 @@ func (s *session) stateTask(key string) {
 	switch {
 	case wasThere && (task.Ended || before.fingerprint == now.fingerprint):
 	case wasThere && before.placedOn != "" && before.placedOn == task.Stated.RunsOn:
-		// The daemon knows.
+		// The daemon knows this already.
 		s.addLazily(about{key: key}, event)
 	default:
 		s.add(about{key: key}, event)
@@ -343,7 +347,7 @@ func (s *session) add(whom about, event *sluicev1.FeedEvent) {
 	s.addLazily(whom, event)
 }
 
-// addLazily is for what the daemon does not wait for.
+// addLazily adds an event that is not urgent for the daemon.
 func (s *session) addLazily(whom about, event *sluicev1.FeedEvent) {
 	s.sequence++
 	event.Sequence = s.sequence
@@ -353,8 +357,9 @@ func (s *session) addLazily(whom about, event *sluicev1.FeedEvent) {
 	}
 }
 
-// flush sends the batch if it says anything and the way is free. Its size may
-// exceed batchSize by the tasks of a machine that came back, so it is cut.
+// flush sends the batch if there is anything to say and no other is being sent.
+// The tasks of a machine that came back may make it longer than batchSize, so
+// flush cuts it.
 func (s *session) flush() {
 	if s.isSending || (len(s.batch.Events) == 0 && s.taken == s.confirmed && s.usage.isEmpty()) {
 		return
@@ -422,7 +427,7 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 		s.taken = delta.Sequence
 		key, ok := s.keys[delta.Task]
 		if !ok {
-			// Taken back since; the daemon will have heard of it.
+			// The task was taken back meanwhile. The daemon will hear of that.
 			continue
 		}
 		decided := Delta{Key: key, ID: delta.Task, Machine: delta.Machine}
@@ -441,7 +446,8 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 	}
 }
 
-// setPlaced notes where the daemon has placed a task; empty: nowhere.
+// setPlaced notes on which machine the daemon has placed a task; empty: on
+// none.
 func (s *session) setPlaced(key, machine string) {
 	task := s.tasks[key]
 	task.placedOn = machine
@@ -460,8 +466,8 @@ func (s *session) subjectOf(sequence uint64) about {
 	return about{}
 }
 
-// fingerprint of two messages is equal if they say the same. 0 is none's. What
-// cannot be sent, such as text that is not UTF-8, has none.
+// fingerprint is equal for equal messages, and never 0. It fails for a message
+// that cannot be sent, for instance because a text is not UTF-8.
 func (s *session) fingerprint(message proto.Message) (uint64, error) {
 	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(message)
 	if err != nil {

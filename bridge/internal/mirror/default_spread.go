@@ -15,9 +15,9 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 )
 
-// defaultSpread has the constraints that pods get which state none, and what
-// selects pods: by that such a pod is spread. Without constraints it watches
-// nothing.
+// defaultSpread has the constraints for pods that state none, and the services
+// and controllers whose selectors say among which pods such a pod spreads.
+// Without constraints it watches nothing.
 type defaultSpread struct {
 	constraints []corev1.TopologySpreadConstraint
 	informers   []cache.SharedIndexInformer
@@ -49,8 +49,8 @@ func newDefaultSpread(factory informers.SharedInformerFactory, constraints []cor
 	}, nil
 }
 
-// defaultSpreadOf returns the constraints of a pod that has none of its own. Pods
-// of others get none: they are not placed here.
+// defaultSpreadOf returns the constraints for a pod that has none of its own.
+// Pods of other schedulers get none.
 func (m *Mirror) defaultSpreadOf(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 	if len(m.spread.constraints) == 0 || len(pod.Spec.TopologySpreadConstraints) > 0 || !m.IsOurs(pod) {
 		return nil
@@ -66,8 +66,8 @@ func (m *Mirror) defaultSpreadOf(pod *corev1.Pod) []corev1.TopologySpreadConstra
 	return result
 }
 
-// selectorFor means the pods among which pod is spread, as kube-scheduler sees
-// it: all that its services and its controller select. An owner of another kind,
+// selectorFor selects the pods among which pod spreads, as kube-scheduler does:
+// all that its services and its controller select. An owner of another kind,
 // such as a Job, selects nothing.
 func (d *defaultSpread) selectorFor(pod *corev1.Pod) *metav1.LabelSelector {
 	sets := d.serviceSelectors(pod)
@@ -120,8 +120,8 @@ func holds(labels, set map[string]string) bool {
 	return true
 }
 
-// selectorOf is what a service or a controller selects its pods by; nil: it
-// selects none.
+// selectorOf returns the selector of a service or a controller; nil: it selects
+// no pods.
 func selectorOf(object metav1.Object) *metav1.LabelSelector {
 	var labels map[string]string
 	switch object := object.(type) {

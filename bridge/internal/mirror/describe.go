@@ -15,11 +15,12 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 )
 
-// A node that does not limit the volumes of a driver, where others do.
+// A node states this for a driver that it does not limit and others do.
 const unlimitedAttachments = 1 << 40
 
-// describe never fails to describe a pod that runs; its error says why one that
-// waits may not be placed yet. A pod that waits is not to go to the nodes notOn.
+// describe always returns a description that suffices for a pod that runs. The
+// error says why a pod that waits may not be placed yet. The description keeps
+// the pod off the nodes notOn.
 func (m *Mirror) describe(pod *corev1.Pod, notOn ...string) (*firmament.TaskDescription, error) {
 	gang, gangErr := m.groups.gang(pod.Namespace, convert.PodGroupName(pod))
 	volumes, volumesErr := convert.Volumes(pod, m)
@@ -62,8 +63,8 @@ func (m *Mirror) Volume(name string) (*corev1.PersistentVolume, error) {
 	return m.volumeLister.Get(name)
 }
 
-// VolumesFor implements convert.Storage. Most volumes of a large cluster are
-// other claims', and are not looked at.
+// VolumesFor implements convert.Storage. It skips the volumes of other claims,
+// which are most of a large cluster.
 func (m *Mirror) VolumesFor(claim *corev1.PersistentVolumeClaim) []*corev1.PersistentVolume {
 	class := volume.GetPersistentVolumeClaimClass(claim)
 	var result []*corev1.PersistentVolume
@@ -92,8 +93,8 @@ func (m *Mirror) HasAttachLimit(driver string) bool {
 	return slices.Contains(m.csiNodes.GetIndexer().ListIndexFuncValues(byDriver), driver)
 }
 
-// attachLimits are amounts of every driver that some node limits: to the daemon
-// a machine has nothing of what it does not state.
+// attachLimits returns an amount for every driver that some node limits. The
+// daemon takes what a machine does not state as none.
 func (m *Mirror) attachLimits(node string) map[string]int64 {
 	drivers := m.csiNodes.GetIndexer().ListIndexFuncValues(byDriver)
 	if len(drivers) == 0 {
@@ -116,8 +117,8 @@ func (m *Mirror) attachLimits(node string) map[string]int64 {
 	return limits
 }
 
-// exclusiveClaims lets one pod at a time have a claim that is ReadWriteOncePod:
-// of those that wait the first, so that the daemon never places two.
+// exclusiveClaims lets one pod at a time have a claim that is ReadWriteOncePod.
+// The first of those that wait gets it, so that the daemon never places two.
 func (m *Mirror) exclusiveClaims(pod *corev1.Pod) error {
 	for _, key := range claimsOf(pod) {
 		namespace, name, err := cache.SplitMetaNamespaceKey(key)

@@ -85,8 +85,8 @@ func volumeIndexers() cache.Indexers {
 	}}
 }
 
-// serviceIndexers have each service under one label of its selector, so that not
-// all of a namespace are looked at to find those of a pod.
+// serviceIndexers index each service by one label of its selector. A lookup for
+// a pod then skips most services of the namespace.
 func serviceIndexers() cache.Indexers {
 	return cache.Indexers{byLabel: func(object any) ([]string, error) {
 		service, ok := object.(*corev1.Service)

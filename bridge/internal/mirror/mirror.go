@@ -43,8 +43,8 @@ type Mirror struct {
 	budgetLister    policylisters.PodDisruptionBudgetLister
 }
 
-// New makes a mirror in which the pods of the named schedulers are ours. Those
-// that have no topology spread constraints get the ones of spread.
+// New makes a mirror in which the pods of the named schedulers are ours. Pods
+// of ours without topology spread constraints get those of spread.
 func New(client kubernetes.Interface, dynamicClient dynamic.Interface, discoverer discovery.DiscoveryInterface,
 	schedulers []string, spread []corev1.TopologySpreadConstraint) (*Mirror, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(slim))
@@ -103,7 +103,7 @@ func (m *Mirror) Stop() {
 	m.groups.stop()
 }
 
-// HasSynced tells whether everything was listed once.
+// HasSynced tells whether all informers have listed their objects once.
 func (m *Mirror) HasSynced() bool {
 	for _, informer := range m.informers() {
 		if !informer.HasSynced() {
@@ -113,7 +113,8 @@ func (m *Mirror) HasSynced() bool {
 	return m.groups.hasSynced()
 }
 
-// WaitForSync returns false if ctx ends before.
+// WaitForSync waits until HasSynced is true, and returns false if ctx ends
+// before.
 func (m *Mirror) WaitForSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), m.HasSynced)
 }

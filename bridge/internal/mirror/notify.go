@@ -23,31 +23,31 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/work"
 )
 
-// All pods that wait for a volume of a class are told of each that comes or goes,
-// so those that change within so long are told of together.
+// A volume that comes or goes concerns all pods that wait for one of its class.
+// The notifier tells them once of all changes within so long.
 const choicesPause = 200 * time.Millisecond
 
-// Listener is told which objects may mean something else than before. Its
-// methods must not block, and are called from several goroutines.
+// Listener is told which objects may have changed in meaning. Its methods must
+// not block. Several goroutines call them.
 type Listener interface {
 	NodeChanged(name string)
 	PodChanged(key string)
-	// PodSettled is told of pods that are bound or gone, also of those whose
-	// successor of the same name is there already.
+	// PodSettled is told of pods that are bound or gone, even if a successor of
+	// the same name exists already.
 	PodSettled(uid string)
 	// BudgetChanged is told of a PodDisruptionBudget by its namespace and name.
 	BudgetChanged(id string)
 }
 
-// Follower is a Listener that is also told how far it was told.
+// Follower is a Listener that also learns how far the mirror has told it.
 type Follower interface {
-	// PodSeen is called in the order of the changes, after a pod's change was told
-	// of, with the resource version of the pod.
+	// PodSeen is called after each change of a pod, in the order of the changes,
+	// with the pod's resource version.
 	PodSeen(key, resourceVersion string)
 }
 
-// Tell tells listener of every pod and node there is, for one that was not there
-// when Notify did.
+// Tell tells listener of every pod and node. It serves a listener that came
+// after Notify had told of them.
 func (m *Mirror) Tell(listener Listener) {
 	for _, name := range m.MachineNames() {
 		listener.NodeChanged(name)
@@ -57,8 +57,8 @@ func (m *Mirror) Tell(listener Listener) {
 	}
 }
 
-// Notify tells listener of every object there is and of every change, until the
-// function that it returns is called.
+// Notify tells listener of every object and of every change, until stop is
+// called.
 func (m *Mirror) Notify(logger klog.Logger, listener Listener) (stop func(), err error) {
 	n := &notifier{Mirror: m, listener: listener,
 		choices: workqueue.NewTypedDelayingQueueWithConfig(
@@ -71,7 +71,8 @@ func (m *Mirror) Notify(logger klog.Logger, listener Listener) (stop func(), err
 	}
 	var handlers []watched
 	for _, informer := range m.spread.informers {
-		// Before the pods', which are told of what is there already.
+		// These come before the handler of pods, which is told of all existing
+		// pods.
 		handlers = append(handlers, watched{informer, handlerOfNew(logger, n.selectionChanged)})
 	}
 	handlers = append(handlers, []watched{
@@ -100,16 +101,16 @@ func (m *Mirror) Notify(logger klog.Logger, listener Listener) (stop func(), err
 			return nil, fmt.Errorf("watch for changes: %w", err)
 		}
 		undo = append(undo, func() {
-			// It fails only where the informer has stopped, and then nothing is left
-			// to be removed.
+			// This fails only for an informer that has stopped, which has no handlers
+			// to remove.
 			_ = h.informer.RemoveEventHandler(registration)
 		})
 	}
 	return stop, nil
 }
 
-// handlerOf calls changed with the object before and after, of which one is nil
-// where it came or went.
+// handlerOf calls changed with the object before and after a change. Before is
+// nil for an object that came, and after for one that went.
 func handlerOf[T any](logger klog.Logger, changed func(before, after *T)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(after any) {
@@ -132,8 +133,8 @@ func handlerOf[T any](logger klog.Logger, changed func(before, after *T)) cache.
 	}
 }
 
-// handlerOfNew is handlerOf for objects of several types, of which those that are
-// there at the beginning are not told.
+// handlerOfNew is handlerOf for objects of several types. It leaves out those
+// that exist at the beginning.
 func handlerOfNew(logger klog.Logger, changed func(before, after metav1.Object)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(after any, isThereAlready bool) {
@@ -159,8 +160,9 @@ func handlerOfNew(logger klog.Logger, changed func(before, after metav1.Object))
 	}
 }
 
-// as is what an informer tells of, which may be a tombstone: the last that was
-// known of an object whose end was missed. What is no T is logged.
+// as returns an object of an informer as a T. A tombstone has the last known
+// state of an object whose end the informer missed. An object of another type
+// is logged, and ok is false.
 func as[T any](logger klog.Logger, object any) (typed T, ok bool) {
 	if tombstone, isTombstone := object.(cache.DeletedFinalStateUnknown); isTombstone {
 		object = tombstone.Obj
@@ -176,10 +178,9 @@ func as[T any](logger klog.Logger, object any) (typed T, ok bool) {
 type notifier struct {
 	*Mirror
 	listener Listener
-	// Drivers with attach limits; csiNodeChanged, which is called by one
-	// goroutine, owns it.
+	// Drivers with attach limits. Only csiNodeChanged uses it, in one goroutine.
 	limited sets.Set[string]
-	// Classes of which a volume has become free, or is free no more.
+	// Classes with a volume that has become free, or is free no more.
 	choices workqueue.TypedDelayingInterface[string]
 }
 
@@ -200,7 +201,7 @@ func (n *notifier) podChanged(before, after *corev1.Pod) {
 		follower.PodSeen(key, after.ResourceVersion)
 	}
 	if before != nil && (after == nil || isTerminal(after)) {
-		// Its claims may be another's now.
+		// Another pod may have its claims now.
 		for _, claim := range claimsOf(before) {
 			n.podsBy(byClaim, claim)
 		}
@@ -241,7 +242,8 @@ func (n *notifier) volumeChanged(before, after *corev1.PersistentVolume) {
 			classes.Insert(volume.GetPersistentVolumeClass(persistent))
 		}
 	}
-	// A volume that is free, or was, is one that any claim of its class may have.
+	// Any claim of its class may take a volume that is free, or lose one that
+	// was.
 	for class := range classes {
 		n.choices.AddAfter(class, choicesPause)
 	}
@@ -272,8 +274,8 @@ func (n *notifier) csiNodeChanged(before, after *storagev1.CSINode) {
 		return
 	}
 	n.limited = limited
-	// Whether a driver is limited anywhere concerns every node, and every pod
-	// with volumes.
+	// A driver that has become limited somewhere, or nowhere, concerns every node
+	// and every pod with volumes.
 	for _, name := range n.MachineNames() {
 		n.listener.NodeChanged(name)
 	}
@@ -294,9 +296,9 @@ func (n *notifier) groupChanged(before, after *unstructured.Unstructured) {
 	n.podsBy(byGroup, after.GetNamespace()+"/"+after.GetName())
 }
 
-// selectionChanged tells the pods that wait among which others they are to be
-// spread. Those that run are not moved for that; what is said of them changes
-// with their next change.
+// selectionChanged tells the listener of waiting pods that spread among other
+// pods now. Running pods are not moved for that, and are stated anew with their
+// next change.
 func (n *notifier) selectionChanged(before, after metav1.Object) {
 	was, is := selectorOf(before), selectorOf(after)
 	if equality.Semantic.DeepEqual(was, is) {

@@ -22,17 +22,18 @@ import (
 var podGroupResource = schema.GroupVersionResource{
 	Group: "scheduling.x-k8s.io", Version: "v1alpha1", Resource: "podgroups"}
 
-// How long it may take until a definition that was added is noticed.
+// How often the mirror looks for the definition of PodGroups.
 const definitionPoll = 10 * time.Second
 
-// podGroups watches the PodGroups of scheduler-plugins, from when the cluster
-// has their definition.
+// podGroups watches the PodGroups of scheduler-plugins, once the cluster
+// defines them.
 type podGroups struct {
 	discoverer discovery.DiscoveryInterface
 	factory    dynamicinformer.DynamicSharedInformerFactory
 	informer   cache.SharedIndexInformer
 
-	// Whether it is known if there is a definition, and if there is one.
+	// wasAsked: the API server has said whether PodGroups are defined. isDefined:
+	// they are.
 	wasAsked, isDefined atomic.Bool
 	running             sync.WaitGroup
 }

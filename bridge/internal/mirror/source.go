@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/feed"
 )
 
-// Assumptions are binds under way: where they end well, the pod runs.
+// Assumptions are binds under way. Their pods count as running.
 type Assumptions interface {
 	// Assumed returns the node to which the pod of that uid is being bound, or
 	// an empty string.
@@ -19,8 +19,8 @@ type Assumptions interface {
 	Rejected(uid string) []string
 }
 
-// Source answers the feed from a mirror, and from binds that the API server has
-// not told of yet.
+// Source answers the feed from a mirror and from binds that the API server does
+// not show yet.
 type Source struct {
 	*Mirror
 	Assumptions Assumptions
@@ -81,9 +81,9 @@ func (m *Mirror) TaskKeysOn(machine string) []string {
 	return keys
 }
 
-// Task implements feed.Source. A pod that was not bound when it ended, or is no
-// affair of ours until somebody binds it, is not stated. One that has ended is
-// stated where it counts towards a gang's minimum.
+// Task implements feed.Source. It does not state pods that ended unbound, nor
+// unbound pods of other schedulers. It states a pod that has ended if the pod
+// counts towards a gang's minimum.
 func (s Source) Task(key string) feed.Task {
 	pod := s.Pod(key)
 	if pod == nil {

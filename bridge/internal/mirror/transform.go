@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/convert"
 )
 
-// slim drops what nobody here reads before an object enters a cache: most of a
-// cluster's memory is the managed fields and the commands of its pods. Of what
-// selects pods only the selectors are read.
+// slim drops what the bridge does not read before an object enters a cache.
+// Managed fields and the commands of pods would take most of the memory. Of
+// services and controllers the bridge reads only the selectors.
 func slim(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
 		accessor.SetManagedFields(nil)
@@ -56,7 +56,7 @@ func slimPod(pod *corev1.Pod) {
 				Ports:         container.Ports,
 				Resources:     container.Resources,
 				RestartPolicy: container.RestartPolicy,
-				// What kube-scheduler infers the features from that a node has to have.
+				// kube-scheduler infers from these which features a node must have.
 				RestartPolicyRules: container.RestartPolicyRules,
 				VolumeMounts:       withBindOptions(container.VolumeMounts),
 			}

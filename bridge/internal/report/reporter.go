@@ -22,15 +22,16 @@ import (
 )
 
 const (
-	// A pod that is placed sooner was never unschedulable.
+	// A pod that is placed within its grace was never unschedulable.
 	grace = 2 * time.Second
-	// How often pods are looked for whose grace is over.
+	// How often the reporter looks for pods whose grace is over.
 	sweepPause = time.Second
-	// How soon, and how seldom at last, the reason is looked at again.
+	// The first and the longest pause before the reporter asks for the reason
+	// again.
 	askAgainMin = 5 * time.Second
 	askAgainMax = 2 * time.Minute
-	// An explanation asks every machine: what is told soon must not keep the
-	// daemon from deciding.
+	// An explanation visits every machine. The limit keeps the daemon free to
+	// decide.
 	questionsPerSecond = 20
 	// The API server refuses longer notes in events.
 	noteBytes = 1024
@@ -57,7 +58,7 @@ type Reporter struct {
 	metrics   *Metrics
 
 	waiting *waiting
-	// Nodes about which something was told.
+	// Nodes about which the reporter has told something.
 	unusable *waiting
 	asking   flowcontrol.RateLimiter
 	pods     workqueue.TypedRateLimitingInterface[string]
@@ -85,8 +86,8 @@ func New(client kubernetes.Interface, cluster Cluster, inspector sluicev1.Inspec
 	}
 }
 
-// PodChanged says that a pod may wait now, or no longer. Most are placed within
-// their grace, and are never looked at.
+// PodChanged says that a pod may have begun or ended to wait. Most pods are
+// placed within their grace, and the reporter never looks at them.
 func (r *Reporter) PodChanged(key string) {
 	pod := r.cluster.Pod(key)
 	switch {
@@ -122,8 +123,8 @@ func (r *Reporter) MachineMisunderstood(name string, problem feed.Problem) {
 	}
 }
 
-// Binding is asked before a pod is bound; what it returns tells that it was.
-// The API server may show the pod bound before its reply is here.
+// Binding is called before a pod is bound. The caller calls bound once it was.
+// The API server may show the pod bound before it answers the bind.
 func (r *Reporter) Binding(pod *corev1.Pod, node string) (bound func()) {
 	since, attempts := r.waiting.attempt(string(pod.UID))
 	return func() {
@@ -187,7 +188,7 @@ func (r *Reporter) reportPod(ctx context.Context, key string) (work.Result, erro
 	return work.Result{Again: true}, r.tell(ctx, pod, reason)
 }
 
-// ask returns why the daemon lets a pod wait, or nothing if it does not.
+// ask returns why the daemon lets a pod wait; empty: the pod does not wait.
 func (r *Reporter) ask(ctx context.Context, uid string) (string, error) {
 	if err := r.asking.Wait(ctx); err != nil {
 		return "", err
@@ -195,7 +196,7 @@ func (r *Reporter) ask(ctx context.Context, uid string) (string, error) {
 	answer, err := r.inspector.ExplainTask(ctx, &sluicev1.ExplainTaskRequest{Task: uid})
 	switch status.Code(err) {
 	case codes.NotFound:
-		// It will have been stated by the next time.
+		// The feed will have stated the pod by the next time.
 		return "", nil
 	case codes.Unavailable:
 		return daemonAbsent, nil
@@ -210,13 +211,13 @@ func (r *Reporter) ask(ctx context.Context, uid string) (string, error) {
 	return "", nil
 }
 
-// What is told of a pod that waits while nobody decides.
+// The reason why a pod waits while no daemon decides.
 const daemonAbsent = "the scheduler's daemon does not answer: pods wait until it is back"
 
 var countOfMachines = regexp.MustCompile(`^(\d+/\d+) machines: `)
 
-// inNodes says a summary of the daemon in the words of kube-scheduler, by which
-// tools know it.
+// inNodes rewords a summary of the daemon as kube-scheduler would. Tools look
+// for those words.
 func inNodes(summary string) string {
 	return countOfMachines.ReplaceAllString(summary, "$1 nodes are available: ")
 }
@@ -248,7 +249,7 @@ func (r *Reporter) reportNode(_ context.Context, name string) (work.Result, erro
 		return work.Result{}, nil
 	}
 	if time.Since(node.CreationTimestamp.Time) < grace {
-		// A kubelet registers first and says then what it has.
+		// A kubelet registers its node first, and states its resources later.
 		return work.Result{After: grace}, nil
 	}
 	r.tellOfNode(node, problem.Error())
@@ -263,7 +264,7 @@ func (r *Reporter) tellOfNode(node *corev1.Node, problem string) {
 	}
 }
 
-// sweep forgets what waits no more, counts the others, and has those looked at
+// sweep forgets pods that wait no more, counts the others, and queues those
 // whose grace is over.
 func (r *Reporter) sweep(ctx context.Context) {
 	for {

@@ -17,11 +17,11 @@ type wait struct {
 	key      string
 	since    time.Time
 	attempts int
-	// Whether overdue has returned it.
+	// overdue has returned it.
 	isOverdue bool
-	// Why, as it was told last; empty: nothing was.
+	// The reason that was told last; empty: none was.
 	told string
-	// What the daemon did not understand of it.
+	// What the daemon did not understand of the pod.
 	problem string
 }
 
@@ -39,7 +39,7 @@ func (w *waiting) begin(key, uid string) time.Time {
 	return known.since
 }
 
-// change does nothing where the pod waits no longer.
+// change applies change to the pod's wait, if the pod still waits.
 func (w *waiting) change(uid string, change func(*wait)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *waiting) change(uid string, change func(*wait)) {
 	}
 }
 
-// attempted counts one that came to nothing.
+// attempted counts an attempt that failed.
 func (w *waiting) attempted(uid string) { w.change(uid, func(known *wait) { known.attempts++ }) }
 
 func (w *waiting) setProblem(uid, problem string) {
@@ -69,8 +69,8 @@ func (w *waiting) problem(uid string) (problem string) {
 	return problem
 }
 
-// attempt returns since when the pod waits, and which attempt at it this is, in
-// the words of the metric.
+// attempt returns since when the pod waits, and the ordinal of this attempt as
+// the metric spells it.
 func (w *waiting) attempt(uid string) (since time.Time, ordinal string) {
 	since, ordinal = time.Now(), "1"
 	w.change(uid, func(known *wait) {
@@ -88,8 +88,8 @@ func (w *waiting) end(uid string) {
 	delete(w.all, uid)
 }
 
-// retain ends the waits of what does not wait. What ended at the moment when its
-// wait began is otherwise missed.
+// retain ends the waits of pods that do not wait. It catches those that ended
+// at the moment when their wait began.
 func (w *waiting) retain(waits func(key, uid string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +110,7 @@ func (w *waiting) overdue(after time.Duration) []string {
 	return keys
 }
 
-// counts returns how many wait, and of how many it was told why.
+// counts returns how many wait without and with a reason that was told.
 func (w *waiting) counts() (active, unschedulable int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
