@@ -101,6 +101,8 @@ func (d *Daemon) Restart(t testing.TB) {
 		t.Fatalf("start %s: %v", d.binary, err)
 	}
 	if err := d.waitUntilReady(); err != nil {
+		// The log is written to as long as the daemon runs.
+		d.Kill()
 		t.Fatalf("%v\n%s", err, d.log.Bytes())
 	}
 }
