@@ -1,5 +1,5 @@
-// A program of docs/api.md does what the page says: that of $EXAMPLE, or the
-// one in C++.
+// A program of docs/feed-clients.md does what the page says: that of $EXAMPLE,
+// or the one in C++.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Of the Go program in docs/api.md.
+// Of the Go program in docs/feed-clients.md.
 module github.com/sluice-scheduler/sluice
 
 go 1.19
