@@ -130,7 +130,7 @@ TEST_F(CoreMetricsTest, CountsWhatDisruptionBudgetsKeep) {
   EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budget_kept_tasks_total 8\n"));
 }
 
-TEST_F(LoopMetricsTest, WarnsOnceOfMachinesThatShareAName) {
+TEST_F(CoreMetricsTest, WarnsOnceOfMachinesThatShareAName) {
   for (const char* uuid : {"a", "b"}) {
     AddMachine machine = Added(uuid, {.cpu = 1000});
     machine.spec.name = "same";
