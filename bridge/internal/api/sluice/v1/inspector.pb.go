@@ -1162,8 +1162,9 @@ type Status struct {
 	CostModels []string `protobuf:"bytes,16,rep,name=cost_models,json=costModels,proto3" json:"cost_models,omitempty"`
 	// "memory", or the directory of the store.
 	Store string `protobuf:"bytes,17,opt,name=store,proto3" json:"store,omitempty"`
-	// Tasks that wait under a uid that their client knows no more, or for
-	// another: they are not placed until they are submitted again.
+	// Tasks whose uid their client has given to another, or knows no more.  What
+	// waits of them is not placed until it is submitted again; what runs counts
+	// among the running ones, too.
 	MutedTasks int64 `protobuf:"varint,18,opt,name=muted_tasks,json=mutedTasks,proto3" json:"muted_tasks,omitempty"`
 	// Machines and tasks that a client which began anew has not mentioned again:
 	// nothing is told of them, and the machines take nothing.
@@ -2731,7 +2732,18 @@ type ListTasksRequest struct {
 	PageSize  int32                  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string                 `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only what waits (quarantined tasks included).
-	PendingOnly   bool `protobuf:"varint,3,opt,name=pending_only,json=pendingOnly,proto3" json:"pending_only,omitempty"`
+	PendingOnly bool `protobuf:"varint,3,opt,name=pending_only,json=pendingOnly,proto3" json:"pending_only,omitempty"`
+	// Only those of the job with that uuid, or else name, or of a job of that
+	// group; NOT_FOUND where there is none.  Empty: of all.
+	Job string `protobuf:"bytes,4,opt,name=job,proto3" json:"job,omitempty"`
+	// Only those that run on the machine with that uuid, or else name; NOT_FOUND
+	// where there is none, FAILED_PRECONDITION where several have the name.
+	Machine string `protobuf:"bytes,5,opt,name=machine,proto3" json:"machine,omitempty"`
+	// Only those of that namespace: by their namespace, or where they have none by
+	// what stands before the first "/" of their name.
+	Namespace string `protobuf:"bytes,6,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// Only those in one of these states; none: in any.
+	States        []Task_State `protobuf:"varint,7,rep,packed,name=states,proto3,enum=sluice.v1.Task_State" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2785,6 +2797,34 @@ func (x *ListTasksRequest) GetPendingOnly() bool {
 		return x.PendingOnly
 	}
 	return false
+}
+
+func (x *ListTasksRequest) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *ListTasksRequest) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *ListTasksRequest) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *ListTasksRequest) GetStates() []Task_State {
+	if x != nil {
+		return x.States
+	}
+	return nil
 }
 
 type ListTasksResponse struct {
@@ -4670,12 +4710,16 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\bTEMPLATE\x10\b\"4\n" +
 	"\bTaskRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05texts\x18\x02 \x03(\tR\x05texts\"q\n" +
+	"\x05texts\x18\x02 \x03(\tR\x05texts\"\xea\x01\n" +
 	"\x10ListTasksRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12!\n" +
-	"\fpending_only\x18\x03 \x01(\bR\vpendingOnly\"b\n" +
+	"\fpending_only\x18\x03 \x01(\bR\vpendingOnly\x12\x10\n" +
+	"\x03job\x18\x04 \x01(\tR\x03job\x12\x18\n" +
+	"\amachine\x18\x05 \x01(\tR\amachine\x12\x1c\n" +
+	"\tnamespace\x18\x06 \x01(\tR\tnamespace\x12-\n" +
+	"\x06states\x18\a \x03(\x0e2\x15.sluice.v1.Task.StateR\x06states\"b\n" +
 	"\x11ListTasksResponse\x12%\n" +
 	"\x05tasks\x18\x01 \x03(\v2\x0f.sluice.v1.TaskR\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"!\n" +
@@ -4869,47 +4913,48 @@ var file_sluice_v1_inspector_proto_depIdxs = []int32{
 	56, // 25: sluice.v1.Task.labels:type_name -> sluice.v1.Task.LabelsEntry
 	27, // 26: sluice.v1.Task.usage:type_name -> sluice.v1.TaskSample
 	31, // 27: sluice.v1.Task.rules:type_name -> sluice.v1.TaskRule
-	30, // 28: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
-	5,  // 29: sluice.v1.Job.state:type_name -> sluice.v1.Job.State
-	36, // 30: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
-	30, // 31: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
-	43, // 32: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
-	44, // 33: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
-	41, // 34: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
-	42, // 35: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
-	48, // 36: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
-	49, // 37: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
-	0,  // 38: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
-	50, // 39: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
-	7,  // 40: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
-	28, // 41: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
-	32, // 42: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
-	34, // 43: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
-	37, // 44: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
-	39, // 45: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
-	17, // 46: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
-	12, // 47: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
-	14, // 48: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
-	15, // 49: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
-	10, // 50: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
-	8,  // 51: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	19, // 52: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
-	29, // 53: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
-	33, // 54: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
-	35, // 55: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
-	38, // 56: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
-	40, // 57: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
-	18, // 58: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
-	13, // 59: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
-	16, // 60: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
-	16, // 61: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
-	11, // 62: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
-	9,  // 63: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	52, // [52:64] is the sub-list for method output_type
-	40, // [40:52] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	4,  // 28: sluice.v1.ListTasksRequest.states:type_name -> sluice.v1.Task.State
+	30, // 29: sluice.v1.ListTasksResponse.tasks:type_name -> sluice.v1.Task
+	5,  // 30: sluice.v1.Job.state:type_name -> sluice.v1.Job.State
+	36, // 31: sluice.v1.ListBudgetsResponse.budgets:type_name -> sluice.v1.Budget
+	30, // 32: sluice.v1.TaskExplanation.task:type_name -> sluice.v1.Task
+	43, // 33: sluice.v1.TaskExplanation.reasons:type_name -> sluice.v1.Reason
+	44, // 34: sluice.v1.TaskExplanation.nearest:type_name -> sluice.v1.NearMiss
+	41, // 35: sluice.v1.TaskExplanation.costs:type_name -> sluice.v1.MachineCost
+	42, // 36: sluice.v1.MachineCost.policies:type_name -> sluice.v1.PolicyCost
+	48, // 37: sluice.v1.RoundNetwork.Pass.nodes:type_name -> sluice.v1.RoundNetwork.Node
+	49, // 38: sluice.v1.RoundNetwork.Pass.arcs:type_name -> sluice.v1.RoundNetwork.Arc
+	0,  // 39: sluice.v1.RoundNetwork.Node.kind:type_name -> sluice.v1.RoundNetwork.Node.Kind
+	50, // 40: sluice.v1.RoundNetwork.Arc.segments:type_name -> sluice.v1.RoundNetwork.Segment
+	7,  // 41: sluice.v1.Inspector.GetStatus:input_type -> sluice.v1.GetStatusRequest
+	28, // 42: sluice.v1.Inspector.ListMachines:input_type -> sluice.v1.ListMachinesRequest
+	32, // 43: sluice.v1.Inspector.ListTasks:input_type -> sluice.v1.ListTasksRequest
+	34, // 44: sluice.v1.Inspector.GetJob:input_type -> sluice.v1.GetJobRequest
+	37, // 45: sluice.v1.Inspector.ListBudgets:input_type -> sluice.v1.ListBudgetsRequest
+	39, // 46: sluice.v1.Inspector.ExplainTask:input_type -> sluice.v1.ExplainTaskRequest
+	17, // 47: sluice.v1.Inspector.ForgetStale:input_type -> sluice.v1.ForgetStaleRequest
+	12, // 48: sluice.v1.Inspector.PlanRebalance:input_type -> sluice.v1.PlanRebalanceRequest
+	14, // 49: sluice.v1.Inspector.DrainMachine:input_type -> sluice.v1.DrainMachineRequest
+	15, // 50: sluice.v1.Inspector.GetDrain:input_type -> sluice.v1.GetDrainRequest
+	10, // 51: sluice.v1.Inspector.GetNetwork:input_type -> sluice.v1.GetNetworkRequest
+	8,  // 52: sluice.v1.Inspector.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	19, // 53: sluice.v1.Inspector.GetStatus:output_type -> sluice.v1.Status
+	29, // 54: sluice.v1.Inspector.ListMachines:output_type -> sluice.v1.ListMachinesResponse
+	33, // 55: sluice.v1.Inspector.ListTasks:output_type -> sluice.v1.ListTasksResponse
+	35, // 56: sluice.v1.Inspector.GetJob:output_type -> sluice.v1.Job
+	38, // 57: sluice.v1.Inspector.ListBudgets:output_type -> sluice.v1.ListBudgetsResponse
+	40, // 58: sluice.v1.Inspector.ExplainTask:output_type -> sluice.v1.TaskExplanation
+	18, // 59: sluice.v1.Inspector.ForgetStale:output_type -> sluice.v1.ForgetStaleResponse
+	13, // 60: sluice.v1.Inspector.PlanRebalance:output_type -> sluice.v1.RebalancePlan
+	16, // 61: sluice.v1.Inspector.DrainMachine:output_type -> sluice.v1.Drain
+	16, // 62: sluice.v1.Inspector.GetDrain:output_type -> sluice.v1.Drain
+	11, // 63: sluice.v1.Inspector.GetNetwork:output_type -> sluice.v1.RoundNetwork
+	9,  // 64: sluice.v1.Inspector.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	53, // [53:65] is the sub-list for method output_type
+	41, // [41:53] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_inspector_proto_init() }
