@@ -34,8 +34,11 @@ bool IsFree(int port) {
 }  // namespace
 
 int FreePort() {
-  // Processes that run at once begin at places of their own.
-  static std::atomic<int> next = (getpid() * 97) % kCount;
+  // Processes that run at once begin at places of their own, so far from each
+  // other that none comes to the ports of the next, which are free for a moment
+  // while what listens there is started again.
+  static std::atomic<int> next =
+      static_cast<int>(int64_t{getpid()} * 1009 % kCount);
   for (int attempts = 0; attempts < kCount; ++attempts) {
     const int port = kFirst + next.fetch_add(1) % kCount;
     if (IsFree(port)) return port;
