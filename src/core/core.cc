@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -143,8 +144,8 @@ std::optional<RoundWork> Core::NextWork() {
 void Core::MakePlans() {
   if (scheduler_.is_in_round()) return;
   for (PlanAsked& asked : std::exchange(asked_plans_, {})) {
-    plans_.emplace_back(std::move(asked.reader),
-                        scheduler_.Plan(asked.mode, NowMs()));
+    plans_.push_back(
+        {std::move(asked.reader), scheduler_.Plan(asked.mode, NowMs())});
   }
 }
 
@@ -233,8 +234,8 @@ Core::Ready Core::TakeReady() {
 }
 
 void Core::End() {
-  for (const PlanAsked& asked : std::exchange(asked_plans_, {})) {
-    asked.reader(state_, nullptr);
+  for (PlanAsked& asked : std::exchange(asked_plans_, {})) {
+    plans_.push_back({std::move(asked.reader), std::nullopt});
   }
   contract_.ReleaseAll();
 }

@@ -21,7 +21,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -54,6 +53,10 @@ class Core {
   // The plan is null where the end came before it could be made.
   using PlanReader =
       std::function<void(const ClusterState&, const RebalancePlan*)>;
+  struct MadePlan {
+    PlanReader reader;
+    std::optional<RebalancePlan> plan;
+  };
 
   // What comes in, beside the requests of the contract.
   struct Called {
@@ -81,10 +84,10 @@ class Core {
 
   // What is to be done, in this order.
   struct Ready {
-    ChangeSet changes;       // To be written, if there are any.
-    bool must_sync = false;  // Before anybody is acknowledged.
-    Messages messages;       // To be sent.
-    std::vector<std::pair<PlanReader, RebalancePlan>> plans;  // To be read.
+    ChangeSet changes;            // To be written, if there are any.
+    bool must_sync = false;       // Before anybody is acknowledged.
+    Messages messages;            // To be sent.
+    std::vector<MadePlan> plans;  // To be read.
   };
 
   Core(Parts parts, Options options);
@@ -143,7 +146,7 @@ class Core {
   Feeds feeds_;
   std::optional<int64_t> batch_ms_;  // The one reading of it in a batch.
   std::vector<PlanAsked> asked_plans_;
-  std::vector<std::pair<PlanReader, RebalancePlan>> plans_;
+  std::vector<MadePlan> plans_;
   bool is_work_open_ = false;  // The round waits for an answer.
   bool must_sync_ = false;     // More than deliveries to write.
   bool is_shutting_down_ = false;

@@ -197,7 +197,9 @@ void CoreLoop::Send(Core::Ready ready) {
         });
   }
   if (SendToFeeds(&messages)) WakeUp();
-  for (const auto& [reader, plan] : ready.plans) reader(state_, &plan);
+  for (const auto& [reader, plan] : ready.plans) {
+    reader(state_, plan.has_value() ? &*plan : nullptr);
+  }
   const CoreView view{core_.scheduler(), core_.last_round(), core_.feeds(),
                       clock_.NowMs()};
   for (const Reader& reader : std::exchange(readers_, {})) reader(view);

@@ -100,6 +100,17 @@ class FeedsTest : public testing::Test {
       feeds_.TakeMessages(now_us_, &messages);
     } while (SendToFeeds(&messages));
   }
+  // Nothing is placed for three seconds from now, and then its task.
+  void ExpectToSettle() {
+    EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+    EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
+    feeds_.Tend(0, now_us_ += 2900000);
+    EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
+    feeds_.Tend(0, now_us_ += 1000000);
+    EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
+    Round();
+    EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+  }
   FeedStatus::State StateOfFeed() { return feeds_.List().at(0).state; }
 
   TestScheduler scheduler_;
@@ -373,14 +384,7 @@ TEST_F(FeedsTest, PlaceNothingOfANewFeedUntilItHasSettled) {
   Take(&session_, {SnapshotBegan{{"lease", 2, "second"}, 3000},
                    MachineStated{MachineSpecOf("m", {.cpu = 1000})},
                    TaskNamed("a"), SnapshotEnded()});
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
-  EXPECT_EQ(feeds_.RoundDueUs(), std::nullopt);
-  feeds_.Tend(0, now_us_ += 2900000);
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
-  feeds_.Tend(0, now_us_ += 1000000);
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
-  Round();
-  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+  ExpectToSettle();
 }
 
 TEST_F(FeedsTest, DecideAndTellNothingForAStandbyUntilItLeads) {
@@ -411,13 +415,7 @@ TEST_F(FeedsTest, PlaceNothingOfAStandbyThatLeadsUntilItHasSettled) {
                    MachineStated{MachineSpecOf("m", {.cpu = 1000})},
                    TaskNamed("a"), SnapshotEnded()});
   Take(&session_, {FeedLed{{"lease", 2, "second"}, 3000}});
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
-  feeds_.Tend(0, now_us_ += 2900000);
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kSettling);
-  feeds_.Tend(0, now_us_ += 1000000);
-  EXPECT_EQ(StateOfFeed(), FeedStatus::State::kLive);
-  Round();
-  EXPECT_THAT(session_.Tasks(), ElementsAre("a"));
+  ExpectToSettle();
 }
 
 TEST_F(FeedsTest, HoldBackAStandbyThatComesBackAsALeader) {
