@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/flag_set.h"
+#include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
 #include "cli/connection.h"
-#include "cli/flags.h"
-#include "cli/nearest_name.h"
 
 namespace sluice {
 namespace {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/flag_set.h"
 #include "base/strings.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "cli/flags.h"
 #include "cli/identity.h"
 #include "sluice/base/clock.h"
 

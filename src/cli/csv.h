@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/flags.h"
+#include "base/flag_set.h"
 
 namespace sluice {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/flag_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/flags.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/rest.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/nearest_name.h"
 #include "base/strings.h"
-#include "cli/nearest_name.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/util/json_util.h"
 

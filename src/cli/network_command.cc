@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/flag_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/flags.h"
 #include "cli/json.h"
 #include "cli/network_text.h"
 #include "cli/quantity.h"

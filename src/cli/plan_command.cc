@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flag_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/flags.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "sluice/v1/inspector.pb.h"

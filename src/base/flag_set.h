@@ -6,8 +6,8 @@
 //
 // Threads: none; confined to its owner.
 
-#ifndef SLUICE_CLI_FLAGS_H_
-#define SLUICE_CLI_FLAGS_H_
+#ifndef SLUICE_BASE_FLAG_SET_H_
+#define SLUICE_BASE_FLAG_SET_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -85,4 +85,4 @@ absl::StatusOr<int64_t> ParseInteger(std::string_view text, IntegerRange range);
 
 }  // namespace sluice
 
-#endif  // SLUICE_CLI_FLAGS_H_
+#endif  // SLUICE_BASE_FLAG_SET_H_

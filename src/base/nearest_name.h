@@ -2,8 +2,8 @@
 //
 // Threads: free functions without state.
 
-#ifndef SLUICE_CLI_NEAREST_NAME_H_
-#define SLUICE_CLI_NEAREST_NAME_H_
+#ifndef SLUICE_BASE_NEAREST_NAME_H_
+#define SLUICE_BASE_NEAREST_NAME_H_
 
 #include <string>
 #include <string_view>
@@ -24,4 +24,4 @@ std::string DidYouMean(std::string_view typed,
 
 }  // namespace sluice
 
-#endif  // SLUICE_CLI_NEAREST_NAME_H_
+#endif  // SLUICE_BASE_NEAREST_NAME_H_

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "base/flag_set.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/nearest_name.h"
 #include "glog/logging.h"
 
 namespace sluice {

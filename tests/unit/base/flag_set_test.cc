@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "base/flag_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
