@@ -92,7 +92,7 @@ TEST(Sluicectl, ShowsAnExampleWhereAnArgumentIsMissing) {
 
 TEST(Sluicectl, GuessesWhichFlagWasMeant) {
   EXPECT_THAT(RunCli({"status", "--outptu=json"}).err,
-              HasSubstr("unknown flag '--outptu=json'; did you mean "
+              HasSubstr("unknown flag '--outptu'; did you mean "
                         "--output?"));
   EXPECT_THAT(RunCli({"--sever=x", "status"}).err,
               HasSubstr("did you mean --server?"));

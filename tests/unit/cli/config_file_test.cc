@@ -44,7 +44,7 @@ TEST_F(ConfigFileTest, ComesBeforeTheCommandLine) {
 
 TEST_F(ConfigFileTest, IsNamedWhereItIsWrong) {
   for (const auto& [text, why] :
-       {std::pair("sever=host:1", "unknown flag '--sever=host:1'"),
+       {std::pair("sever=host:1", "unknown flag '--sever'"),
         std::pair("timeout=soon", "'soon' is not a whole number")}) {
     const std::string file = File(text);
     const CliResult result = RunCli({"status"}, "", file);
