@@ -6,7 +6,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -51,13 +54,17 @@ int main(int argc, char** argv) {
   // gRPC's mutexes look for deadlocks where abseil is built without NDEBUG, as
   // Debian's is: under one lock, a twentieth of the daemon's time.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  const absl::StatusOr<sluice::Options> options =
-      sluice::ParseOptions(argc, argv);
+  const absl::StatusOr<sluice::CommandLine> line =
+      sluice::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
   google::InitGoogleLogging(argv[0]);
-  if (!options.ok()) return Fail(options.status());
+  if (!line.ok()) return Fail(line.status());
+  if (!line->answer.empty()) {
+    std::cout << line->answer;
+    return EXIT_SUCCESS;
+  }
 
   absl::StatusOr<std::unique_ptr<sluice::Server>> server =
-      sluice::Server::Start(*options);
+      sluice::Server::Start(line->options);
   if (!server.ok()) return Fail(server.status());
 
   int signal = 0;

@@ -1,11 +1,13 @@
 // The command line of the daemon, as a value.
 //
-// Flags exist in options.cc alone.  Everything else is given this struct.
+// Flags exist in options.cc alone, each with its target here, which holds its
+// default.  Everything else is given this struct.
 
 #ifndef SLUICE_SERVER_OPTIONS_H_
 #define SLUICE_SERVER_OPTIONS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -33,6 +35,7 @@ struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
   SecretFiles secrets;                          // No certificate: plain text.
+  bool is_insecure = false;                     // Whoever reaches it is let in.
   std::string data_dir;                         // Empty: in memory only,
   StoreOnEtcd store;                            // or here.
   std::string cost_model = kDefaultCostModels;
@@ -57,12 +60,18 @@ struct Options {
   Durability durability = Durability::kSynced;
 };
 
-// Parses the command line.  An unknown flag, or a value that is not of the
-// flag's type, ends the process with a message and exit code 1, and --help
-// and its like with their text and exit code 0.
-// Errors: kInvalidArgument, naming the flag, for a value that makes no sense
-// and for an argument that is no flag.
-absl::StatusOr<Options> ParseOptions(int argc, char** argv);
+// What a command line asks for.
+struct CommandLine {
+  Options options;
+  std::string answer;  // Of --help and its like, to show instead of serving.
+};
+
+// Parses the arguments after the name of the program.  The flags of logging
+// take effect at once.
+// Errors: kInvalidArgument, naming the flag, for one that there is not, for a
+// value that makes no sense, and for an argument that is no flag.
+absl::StatusOr<CommandLine> ParseCommandLine(
+    std::span<const std::string> arguments);
 
 }  // namespace sluice
 

@@ -169,12 +169,14 @@ TEST(Process, WarnsOfWishesThatItsCostModelsLeaveOut) {
 
 TEST(Process, NamesTheFlagThatIsWrong) {
   EXPECT_THAT(FailedStart({"--nonsense"}),
-              HasSubstr("unknown command line flag 'nonsense'"));
+              HasSubstr("unknown flag '--nonsense'"));
+  EXPECT_THAT(FailedStart({"--improve_budget=x"}),
+              HasSubstr("--improve_budget: 'x' is not a whole number from 0"));
   EXPECT_THAT(FailedStart({"--cost_model=magic"}),
               HasSubstr("--cost_model=magic: "));
   EXPECT_THAT(
       FailedStart({"--replies=loud"}),
-      HasSubstr("--replies=loud: is none of contract, lenient, strict"));
+      HasSubstr("--replies: 'loud' is not contract or lenient or strict"));
   EXPECT_THAT(FailedStart({"--listen_address=9090"}),
               HasSubstr("--listen_address: '9090': is not HOST:PORT"));
 }

@@ -101,7 +101,7 @@ class ChecksTest(unittest.TestCase):
 
     def test_banned_knows_its_exceptions(self):
         tree = {"src/base/clock.cc": "x::now();\n",
-                "src/server/options.cc": "FLAGS_a\n",
+                "src/server/logging_flags.cc": "gflags::FlagSaver saver;\n",
                 "src/cli/main.cc": "std::cout << 1;\n"}
         self.expect(tidy_test.check_banned, tree)
 

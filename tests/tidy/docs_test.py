@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the documents say what the sources say: one function a rule.
 
-Links, full paths, punctuation and spelling are tidy_test.py's.  Each error is
+Links, full paths, punctuation and spelling are tidy_test.py's; that flags and
+metrics have their rows, options_test.cc's and metrics_test.cc's.  Each error is
 one line, file:line: what is wrong.
 
 usage: docs_test.py [source directory]
@@ -42,17 +43,6 @@ def check_table(root, page, source, row, wanted):
         elif says != wanted[name]:
             yield (f"{page}:{number}: '{name}' is {says}, "
                    f"and {wanted[name]} in {source}")
-
-
-def check_flags(root):
-    source = "src/server/options.cc"
-    defined = re.findall(r'DEFINE_\w+\((\w+),\s*((?:"[^"]*"\s*)+|[^",\s]+),',
-                         (root / source).read_text())
-    defaults = {name: f"`{text}`" if (text := re.sub(r'"\s*"|"', "", default)) else "empty"
-                for name, default in defined}
-    # A row of libraries' flags has two columns, and its flag a value.
-    yield from check_table(root, "docs/configuration.md", source,
-                           r"\| `--(\w+)` \| ([^|]+) \| [^|]+ \|$", defaults)
 
 
 def check_limits(root):
@@ -140,7 +130,7 @@ def check_rule_example(root):
             yield f"{page.relative_to(root)}:1: {sources[language]} has no:\n{block}"
 
 
-CHECKS = (check_readme_is_short, check_flags, check_limits, check_calls,
+CHECKS = (check_readme_is_short, check_limits, check_calls,
           check_metrics_exist, check_short_paths, check_functions,
           check_rule_example)
 
