@@ -166,7 +166,8 @@ void FlagSet::AddWord(const Text& text, std::vector<std::string> choices,
            });
 }
 
-void FlagSet::AddChoice(const Text& text, std::vector<std::string> choices,
+void FlagSet::AddChoice(const Text& text,
+                        const std::vector<std::string>& choices,
                         std::string* target) {
   AddWord(text, choices, *target,
           [choices, target](size_t index) { *target = choices[index]; });

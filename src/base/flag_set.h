@@ -67,7 +67,7 @@ class FlagSet {
   // A finite number from 0 up.
   void AddNumber(const Text& text, double* target);
   // A word out of `choices`.
-  void AddChoice(const Text& text, std::vector<std::string> choices,
+  void AddChoice(const Text& text, const std::vector<std::string>& choices,
                  std::string* target);
   // A word that stands for a value.  REQUIRES: the target has one of these.
   template <class Enum>

@@ -1,18 +1,11 @@
 // What placement by measured use is worth: a synthetic day
 // (util/measured_day.h) by requests and by use.
 
-#include <gflags/gflags.h>
-
 #include <iomanip>
 #include <iostream>
 
 #include "util/measured_day.h"
-
-DEFINE_int64(machines, 1000, "of 16 cores and 64 GiB each");
-DEFINE_int64(hours, 24, "how long the day is");
-DEFINE_uint64(seed, 1, "of what comes and how long it stays");
-DEFINE_int64(floor, 50, "as --utilization_floor");
-DEFINE_int64(overcommit_max, 150, "as --utilization_overcommit_max");
+#include "util/program_flags.h"
 
 namespace sluice {
 namespace {
@@ -27,17 +20,27 @@ void Print(const char* name, const DayResult& day, double running_by_requests) {
             << day.samples_beyond << '\n';
 }
 
-int Main() {
-  DayOptions options{
-      .seed = FLAGS_seed, .machines = FLAGS_machines, .hours = FLAGS_hours};
+int Main(int argc, char** argv) {
+  DayOptions options{.seed = 1, .machines = 1000, .hours = 24};
+  MeasuredUseOptions use{.is_on = true, .stale_ms = 900'000};
+  FlagSet flags;
+  flags.AddInteger({"machines", "COUNT", "Of 16 cores and 64 GiB each."},
+                   kFromOne, &options.machines);
+  flags.AddInteger({"hours", "COUNT", "How long the day is."}, kFromOne,
+                   &options.hours);
+  flags.AddInteger({"seed", "N", "Of what comes and how long it stays."},
+                   kFromZero, &options.seed);
+  flags.AddInteger({"floor", "PERCENT", "As --utilization_floor."}, {0, 100},
+                   &use.floor_percent);
+  flags.AddInteger(
+      {"overcommit_max", "PERCENT", "As --utilization_overcommit_max."},
+      {100, 1000}, &use.overcommit_percent);
+  ParseProgramFlags(argc, argv, flags);
   std::cout << "placed by     running   times   completed   asked max   samples"
                "  beyond\n";
   const DayResult requests = RunDay(options);
   Print("requests", requests, requests.running_mean);
-  options.measured_use = {.is_on = true,
-                          .floor_percent = FLAGS_floor,
-                          .overcommit_percent = FLAGS_overcommit_max,
-                          .stale_ms = 900'000};
+  options.measured_use = use;
   Print("use", RunDay(options), requests.running_mean);
   return 0;
 }
@@ -45,7 +48,4 @@ int Main() {
 }  // namespace
 }  // namespace sluice
 
-int main(int argc, char** argv) {
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
-  return sluice::Main();
-}
+int main(int argc, char** argv) { return sluice::Main(argc, argv); }

@@ -1,18 +1,12 @@
 // What shortest first is worth: a synthetic day (util/mixed_day.h) by age
 // alone and with the policy sjf.
 
-#include <gflags/gflags.h>
-
 #include <iomanip>
 #include <iostream>
 #include <string>
 
 #include "util/mixed_day.h"
-
-DEFINE_int64(machines, 20, "with room for four tasks each");
-DEFINE_int64(hours, 24, "how long the day is");
-DEFINE_int64(load, 110, "in per cent of the room");
-DEFINE_uint64(seed, 1, "of what comes and how long it runs");
+#include "util/program_flags.h"
 
 namespace sluice {
 namespace {
@@ -28,11 +22,19 @@ void Print(const char* name, const MixedDayResult& day) {
   std::cout << '\n';
 }
 
-int Main() {
-  MixedDayOptions options{.seed = FLAGS_seed,
-                          .machines = FLAGS_machines,
-                          .hours = FLAGS_hours,
-                          .load_percent = FLAGS_load};
+int Main(int argc, char** argv) {
+  MixedDayOptions options{
+      .seed = 1, .machines = 20, .hours = 24, .load_percent = 110};
+  FlagSet flags;
+  flags.AddInteger({"machines", "COUNT", "With room for four tasks each."},
+                   kFromOne, &options.machines);
+  flags.AddInteger({"hours", "COUNT", "How long the day is."}, kFromOne,
+                   &options.hours);
+  flags.AddInteger({"load", "PERCENT", "Of the room."}, kFromOne,
+                   &options.load_percent);
+  flags.AddInteger({"seed", "N", "Of what comes and how long it runs."},
+                   kFromZero, &options.seed);
+  ParseProgramFlags(argc, argv, flags);
   std::cout << "minutes       tasks      mean     short      wait    medium"
                "      wait      long      wait\n";
   Print("by age", RunMixedDay(options));
@@ -44,7 +46,4 @@ int Main() {
 }  // namespace
 }  // namespace sluice
 
-int main(int argc, char** argv) {
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
-  return sluice::Main();
-}
+int main(int argc, char** argv) { return sluice::Main(argc, argv); }

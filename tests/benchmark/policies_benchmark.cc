@@ -11,8 +11,6 @@
 // same tasks come in eleven drawn orders, too; then rounds are those of all
 // orders, and all else is told in the mean.
 
-#include <gflags/gflags.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -28,19 +26,43 @@
 #include "base/rng.h"
 #include "base/strings.h"
 #include "benchmark/quality_inputs.h"
+#include "util/program_flags.h"
 #include "util/test_scheduler.h"
-
-DEFINE_string(nodes, "", "node list of the openb trace; empty: drawn ones");
-DEFINE_string(pods, "", "pod list of the openb trace");
-DEFINE_int64(batch, 100, "tasks that come before each round");
-DEFINE_int64(copies, 1, "how many times all pods come");
-DEFINE_int64(orders, 1, "in how many orders they come, the list's the first");
-DEFINE_string(output, "table", "table, csv or markdown");
 
 namespace sluice {
 namespace {
 
 constexpr char kWishes[] = "node_affinity,pod_affinity,taint,topology_spread";
+
+enum class Output { kTable, kCsv, kMarkdown };
+
+struct Flags {
+  std::string nodes;
+  std::string pods;
+  int64_t batch = 100;
+  int copies = 1;
+  int64_t orders = 1;
+  Output output = Output::kTable;
+
+  void AddTo(FlagSet& flags) {
+    flags.AddString(
+        {"nodes", "FILE", "Node list of the openb trace; empty: drawn ones."},
+        &nodes);
+    flags.AddString({"pods", "FILE", "Pod list of the openb trace."}, &pods);
+    flags.AddInteger({"batch", "COUNT", "Tasks that come before each round."},
+                     kFromOne, &batch);
+    flags.AddInteger({"copies", "COUNT", "How many times all pods come."},
+                     kFromOne, &copies);
+    flags.AddInteger(
+        {"orders", "COUNT", "In how many orders they come, the list's first."},
+        kFromOne, &orders);
+    flags.AddChoice({"output", "table|csv|markdown", "What is printed."},
+                    {{"table", Output::kTable},
+                     {"csv", Output::kCsv},
+                     {"markdown", Output::kMarkdown}},
+                    &output);
+  }
+};
 
 // The sums of all orders.
 struct Outcome {
@@ -106,8 +128,8 @@ void Look(const ClusterState& state, Outcome* outcome) {
   outcome->waiting += state.pending_count();
 }
 
-void Run(const std::vector<Command>& commands, const std::string& policies,
-         Outcome* outcome) {
+void Run(const std::vector<Command>& commands, int64_t batch,
+         const std::string& policies, Outcome* outcome) {
   TestScheduler scheduler(RoundOptions(), policies);
   const auto round = [&] {
     const auto begin = std::chrono::steady_clock::now();
@@ -120,8 +142,7 @@ void Run(const std::vector<Command>& commands, const std::string& policies,
   int64_t came = 0;
   for (const Command& command : commands) {
     scheduler.Apply(command);
-    if (std::holds_alternative<SubmitTask>(command) &&
-        ++came % FLAGS_batch == 0) {
+    if (std::holds_alternative<SubmitTask>(command) && ++came % batch == 0) {
       round();
     }
   }
@@ -135,9 +156,9 @@ std::string Fixed(double number, int digits) {
   return text.str();
 }
 
-void Print(const std::vector<std::string>& cells) {
-  const bool is_csv = FLAGS_output == "csv";
-  const bool is_markdown = FLAGS_output == "markdown";
+void Print(const std::vector<std::string>& cells, Output output) {
+  const bool is_csv = output == Output::kCsv;
+  const bool is_markdown = output == Output::kMarkdown;
   std::cout << (is_markdown ? "| " : "");
   for (size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) std::cout << (is_csv ? "," : is_markdown ? " | " : "  ");
@@ -147,10 +168,10 @@ void Print(const std::vector<std::string>& cells) {
   std::cout << (is_markdown ? " |\n" : "\n");
 }
 
-std::vector<std::string> Cells(const std::string& name,
+std::vector<std::string> Cells(const std::string& name, int64_t order_count,
                                const Outcome& outcome) {
-  const auto mean = [](auto sum, int digits) {
-    return Fixed(static_cast<double>(sum) / static_cast<double>(FLAGS_orders),
+  const auto mean = [&](auto sum, int digits) {
+    return Fixed(static_cast<double>(sum) / static_cast<double>(order_count),
                  digits);
   };
   return {name,
@@ -163,20 +184,21 @@ std::vector<std::string> Cells(const std::string& name,
           Fixed(Millisecond(outcome.times_ms, 0.99), 1)};
 }
 
-int Main() {
+int Main(const Flags& flags) {
   const QualityInput input =
-      FLAGS_nodes.empty() ? MakeSizesInput(/*seed=*/1, /*machine_count=*/60,
-                                           /*class_count=*/12, /*load=*/0.7)
-                          : ReadOpenbInput(FLAGS_nodes, FLAGS_pods,
-                                           static_cast<int>(FLAGS_copies));
+      flags.nodes.empty()
+          ? MakeSizesInput(/*seed=*/1, /*machine_count=*/60,
+                           /*class_count=*/12, /*load=*/0.7)
+          : ReadOpenbInput(flags.nodes, flags.pods, flags.copies);
   std::vector<std::vector<Command>> orders = {input.commands};
-  for (int64_t i = 1; i < FLAGS_orders; ++i) {
+  for (int64_t i = 1; i < flags.orders; ++i) {
     Shuffle(static_cast<uint64_t>(i), &orders.emplace_back(input.commands));
   }
   Print({"policy", "placed", "waiting", "GPUs", "machines", "cpu sd", "p50 ms",
-         "p99 ms"});
-  if (FLAGS_output == "markdown") {
-    Print(std::vector<std::string>(8, "---"));
+         "p99 ms"},
+        flags.output);
+  if (flags.output == Output::kMarkdown) {
+    Print(std::vector<std::string>(8, "---"), flags.output);
   }
   std::vector<std::pair<std::string, std::string>> sets = {
       {"the default", kDefaultCostModels}};
@@ -200,9 +222,9 @@ int Main() {
   for (const auto& [name, policies] : sets) {
     Outcome outcome;
     for (const std::vector<Command>& commands : orders) {
-      Run(commands, policies, &outcome);
+      Run(commands, flags.batch, policies, &outcome);
     }
-    Print(Cells(name, outcome));
+    Print(Cells(name, flags.orders, outcome), flags.output);
   }
   return 0;
 }
@@ -211,6 +233,9 @@ int Main() {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
-  return sluice::Main();
+  sluice::Flags flags;
+  sluice::FlagSet set;
+  flags.AddTo(set);
+  sluice::ParseProgramFlags(argc, argv, set);
+  return sluice::Main(flags);
 }

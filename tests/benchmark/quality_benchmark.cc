@@ -29,7 +29,6 @@
 // fails by its own rules (quality_preemption.h); so have those in which what
 // runs may move (quality_moves.h).
 
-#include <gflags/gflags.h>
 #include <glog/logging.h>
 
 #include <algorithm>
@@ -48,6 +47,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "benchmark/quality_flags.h"
 #include "benchmark/quality_inputs.h"
 #include "benchmark/quality_moves.h"
 #include "benchmark/quality_moves_inputs.h"
@@ -60,19 +60,10 @@
 #include "round/round_solver.h"
 #include "round/scheduler.h"
 #include "solver/registry.h"
+#include "util/program_flags.h"
 #ifdef SLUICE_HAVE_GLPK
 #include "benchmark/quality_mip.h"
 #endif
-
-DEFINE_string(nodes, "", "node list of the openb trace");
-DEFINE_string(pods, "", "pod list of the openb trace");
-DEFINE_bool(smoke, false, "one small input of each kind");
-DEFINE_uint64(seed, 1, "seed of the generated inputs");
-DEFINE_int32(clusters, 3, "clusters of each family and size");
-DEFINE_string(only, "", "only inputs whose name contains this");
-DEFINE_double(mip_seconds, 10, "time for each MIP, all levels; 0: none");
-DEFINE_bool(report_only, false, "exit code 0 even where the round loses");
-DEFINE_string(output, "table", "table or csv");
 
 namespace sluice {
 namespace {
@@ -421,14 +412,14 @@ Outcome CarryOut(const QualityInput& input, const PolicySet& policies,
 
 Optima FindOptima(const QualityInput& input, const PolicySet& policies,
                   const ConstraintSet& constraints, const Outcome& round,
-                  const Outcome& pods) {
-  if (!input.has_optimum || FLAGS_mip_seconds <= 0) return {};
+                  const Outcome& pods, double mip_seconds) {
+  if (!input.has_optimum || mip_seconds <= 0) return {};
   ClusterState state;
   Load(input, &state);
   Optima optima;
   std::vector<const Outcome*> rivals = {&round, &pods};
   for (const LevelAnswer& answer :
-       MostPlaced(input, state, constraints, FLAGS_mip_seconds)) {
+       MostPlaced(input, state, constraints, mip_seconds)) {
     const MipAnswer& most = answer.placed;
     const size_t level = optima.placed.size();
     int64_t known = most.found.value_or(0);
@@ -450,7 +441,7 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
   // The programs know nothing of wishes.
   if (input.has_wishes) return optima;
   const MipAnswer least = LeastPreferenceCost(
-      input, state, policies, constraints, round.placed, FLAGS_mip_seconds);
+      input, state, policies, constraints, round.placed, mip_seconds);
   Cost known_cost = round.preference_cost;
   if (pods.placed == round.placed) {
     known_cost = std::min(known_cost, pods.preference_cost);
@@ -476,12 +467,10 @@ Optima FindOptima(const QualityInput& input, const PolicySet& policies,
 }
 #else
 Optima FindOptima(const QualityInput&, const PolicySet&, const ConstraintSet&,
-                  const Outcome&, const Outcome&) {
+                  const Outcome&, const Outcome&, double) {
   return {};
 }
 #endif
-
-bool IsCsv() { return FLAGS_output == "csv"; }
 
 // What the clusters of a family and size come to together.
 struct FamilySum {
@@ -538,6 +527,8 @@ struct FamilySum {
 
 class Comparison {
  public:
+  explicit Comparison(const QualityFlags& flags) : flags_(flags) {}
+
   // Prints a row.
   void Add(const QualityInput& input) {
     const Outcome round = RunRound(input, policies_, constraints_);
@@ -549,7 +540,7 @@ class Comparison {
     }
     for (int i = 0; i < kOrders; ++i) {
       orders.push_back(RunPodByPod(input, policies_, constraints_,
-                                   FLAGS_seed + static_cast<uint64_t>(i)));
+                                   flags_.seed + static_cast<uint64_t>(i)));
       CHECK_EQ(orders.back().why_illegal, "") << input.name;
       if (verdict.empty()) verdict = WhyLost(round, orders.back());
     }
@@ -557,8 +548,8 @@ class Comparison {
         *std::ranges::min_element(orders, {}, [](const Outcome& it) {
           return std::tie(it.waiting, it.preference_cost, it.sd);
         });
-    const Optima optima =
-        FindOptima(input, policies_, constraints_, round, pods);
+    const Optima optima = FindOptima(input, policies_, constraints_, round,
+                                     pods, flags_.mip_seconds);
     table_.Print(
         {input.name, StrCat(input.task_count), StrCat(Sum(round.placed)),
          StrCat(Sum(pods.placed)), optima.TotalPlaced(round).Text(),
@@ -586,14 +577,14 @@ class Comparison {
   // Prints a row for each family and size.
   void PrintFamilies() const {
     std::printf("\n");
-    const Table table(IsCsv(), {{"family", -22},
-                                {"clusters", 8},
-                                {"tasks", 6},
-                                {"placed", 6},
-                                {"below most", 10},
-                                {"of the most", 18},
-                                {"unmet above least", 17},
-                                {"lost", 4}});
+    const Table table(flags_.IsCsv(), {{"family", -22},
+                                       {"clusters", 8},
+                                       {"tasks", 6},
+                                       {"placed", 6},
+                                       {"below most", 10},
+                                       {"of the most", 18},
+                                       {"unmet above least", 17},
+                                       {"lost", 4}});
     for (const auto& [name, it] : families_) {
       table.Print({name, StrCat(it.cluster_count), StrCat(it.task_count),
                    StrCat(it.placed),
@@ -626,11 +617,12 @@ class Comparison {
     return *middle;
   }
 
+  const QualityFlags flags_;
   const PolicySet policies_ = *PolicySet::FromNames(kDefaultCostModels);
   const ConstraintSet constraints_;
   // Of the orders pod by pod the best is shown.  "unmet" is in weights of
   // preferred terms.
-  const Table table_{IsCsv(),
+  const Table table_{flags_.IsCsv(),
                      {{"input", -22},
                       {"tasks", 6},
                       {"placed", 6},
@@ -656,27 +648,27 @@ class Comparison {
   int64_t illegal_count_ = 0;
 };
 
-std::vector<QualityInput> Inputs() {
+std::vector<QualityInput> Inputs(const QualityFlags& flags) {
   std::vector<QualityInput> inputs;
   const auto add = [&](QualityInput input) {
     // Some seeds give a cluster that is too small for its first task.
     if (input.task_count > 0 &&
-        input.name.find(FLAGS_only) != std::string::npos) {
+        input.name.find(flags.only) != std::string::npos) {
       inputs.push_back(std::move(input));
     }
   };
   const auto sizes = [&](int machine_count, int class_count, double load) {
-    add(MakeSizesInput(FLAGS_seed, machine_count, class_count, load));
+    add(MakeSizesInput(flags.seed, machine_count, class_count, load));
   };
   const auto families = [&](ClusterSize size, int count) {
     for (const QualityFamily& family : QualityFamilies()) {
       for (int i = 0; i < count; ++i) {
         add(MakeQualityInput(family, size,
-                             FLAGS_seed + static_cast<uint64_t>(i)));
+                             flags.seed + static_cast<uint64_t>(i)));
       }
     }
   };
-  if (FLAGS_smoke) {
+  if (flags.smoke) {
     sizes(60, 20, 0.6);
     sizes(60, 20, 1.15);
     families(ClusterSize::kSmall, 1);
@@ -690,28 +682,28 @@ std::vector<QualityInput> Inputs() {
   sizes(500, 50, 1.15);
   sizes(500, 200, 1.3);
   sizes(2000, 500, 1.1);
-  families(ClusterSize::kSmall, FLAGS_clusters);
-  families(ClusterSize::kMiddle, FLAGS_clusters);
-  families(ClusterSize::kLarge, FLAGS_clusters);
-  if (!FLAGS_nodes.empty()) {
+  families(ClusterSize::kSmall, flags.clusters);
+  families(ClusterSize::kMiddle, flags.clusters);
+  families(ClusterSize::kLarge, flags.clusters);
+  if (!flags.nodes.empty()) {
     for (const int copies : {1, 2, 3}) {
-      add(ReadOpenbInput(FLAGS_nodes, FLAGS_pods, copies));
+      add(ReadOpenbInput(flags.nodes, flags.pods, copies));
     }
   }
   return inputs;
 }
 
-std::vector<MovesInput> InputsWithMoves() {
+std::vector<MovesInput> InputsWithMoves(const QualityFlags& flags) {
   std::vector<MovesInput> inputs;
   const auto add = [&](MovesInput input) {
-    if (input.name.find(FLAGS_only) != std::string::npos) {
+    if (input.name.find(flags.only) != std::string::npos) {
       inputs.push_back(std::move(input));
     }
   };
   const auto add_all = [&](const auto& make) {
-    const int count = FLAGS_smoke ? 1 : FLAGS_clusters;
+    const int count = flags.smoke ? 1 : flags.clusters;
     for (int i = 0; i < count; ++i) {
-      add(make(FLAGS_seed + static_cast<uint64_t>(i)));
+      add(make(flags.seed + static_cast<uint64_t>(i)));
     }
   };
   const auto moves = [](MovesSize size) {
@@ -723,42 +715,43 @@ std::vector<MovesInput> InputsWithMoves() {
     };
   };
   add_all(moves(MovesSize::kSmall));
-  if (!FLAGS_smoke) add_all(moves(MovesSize::kMiddle));
+  if (!flags.smoke) add_all(moves(MovesSize::kMiddle));
   add_all(defragmentation(12));
-  if (!FLAGS_smoke) add_all(defragmentation(300));
+  if (!flags.smoke) add_all(defragmentation(300));
   return inputs;
 }
 
 // Whether the benchmark may succeed.
-bool ComparePlacements(const std::vector<QualityInput>& inputs) {
+bool ComparePlacements(const std::vector<QualityInput>& inputs,
+                       const QualityFlags& flags) {
   if (inputs.empty()) return true;
-  Comparison comparison;
+  Comparison comparison(flags);
   for (const QualityInput& input : inputs) comparison.Add(input);
-  if (!IsCsv()) comparison.PrintFamilies();
+  if (!flags.IsCsv()) comparison.PrintFamilies();
   comparison.PrintTotals();
-  return comparison.is_legal() && (FLAGS_report_only || !comparison.loses());
+  return comparison.is_legal() && (flags.report_only || !comparison.loses());
 }
 
-bool ComparePreemption(const std::vector<QualityInput>& inputs) {
+bool ComparePreemption(const std::vector<QualityInput>& inputs,
+                       const QualityFlags& flags) {
   if (inputs.empty()) return true;
-  PreemptionComparison comparison(FLAGS_mip_seconds);
+  PreemptionComparison comparison(flags.mip_seconds);
   for (const QualityInput& input : inputs) comparison.Add(input);
   comparison.PrintFamilies();
-  return FLAGS_report_only || !comparison.fails();
+  return flags.report_only || !comparison.fails();
 }
 
-bool CompareMoves(const std::vector<MovesInput>& inputs) {
+bool CompareMoves(const std::vector<MovesInput>& inputs,
+                  const QualityFlags& flags) {
   if (inputs.empty()) return true;
-  MovesComparison comparison(FLAGS_mip_seconds);
+  MovesComparison comparison(flags.mip_seconds);
   for (const MovesInput& input : inputs) comparison.Add(input);
   comparison.PrintFamilies();
-  return FLAGS_report_only || !comparison.fails();
+  return flags.report_only || !comparison.fails();
 }
 
-int Main() {
-  // Where ctest asks, none waits long for what a MIP does not settle at once.
-  if (FLAGS_smoke) FLAGS_mip_seconds = std::min(FLAGS_mip_seconds, 0.2);
-  std::vector<QualityInput> all = Inputs();
+int Main(const QualityFlags& flags) {
+  std::vector<QualityInput> all = Inputs(flags);
   std::vector<QualityInput> inputs;
   std::vector<QualityInput> preempting;
   for (QualityInput& input : all) {
@@ -767,14 +760,14 @@ int Main() {
   }
   // The picture is of placements alone.
   std::vector<MovesInput> moving;
-  if (IsCsv()) {
+  if (flags.IsCsv()) {
     preempting.clear();
   } else {
-    moving = InputsWithMoves();
+    moving = InputsWithMoves(flags);
   }
-  const bool places_well = ComparePlacements(inputs);
-  const bool preempts_well = ComparePreemption(preempting);
-  const bool moves_well = CompareMoves(moving);
+  const bool places_well = ComparePlacements(inputs, flags);
+  const bool preempts_well = ComparePreemption(preempting, flags);
+  const bool moves_well = CompareMoves(moving, flags);
   return places_well && preempts_well && moves_well ? 0 : 1;
 }
 
@@ -782,8 +775,12 @@ int Main() {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("compares rounds with placing pod by pod");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  sluice::QualityFlags flags;
+  sluice::FlagSet set;
+  flags.AddTo(set);
+  sluice::ParseProgramFlags(argc, argv, set);
+  // Where ctest asks, none waits long for what a MIP does not settle at once.
+  if (flags.smoke) flags.mip_seconds = std::min(flags.mip_seconds, 0.2);
   google::InitGoogleLogging(argv[0]);
-  return sluice::Main();
+  return sluice::Main(flags);
 }

@@ -12,7 +12,6 @@
 //   answered  from the kill until the other answers
 // What is between the two is the daemon's.
 
-#include <gflags/gflags.h>
 #include <glog/logging.h>
 #include <signal.h>
 
@@ -34,14 +33,28 @@
 #include "sluice/base/clock.h"
 #include "util/etcd_server.h"
 #include "util/paths.h"
-
-DEFINE_int32(machines, 10000, "machines of the cluster");
-DEFINE_int32(tasks, 100000, "tasks that are placed");
-DEFINE_int32(times, 10, "take-overs of each kind");
-DEFINE_int32(lease, 2, "--replicas_lease, in seconds");
+#include "util/program_flags.h"
 
 namespace sluice {
 namespace {
+
+struct Flags {
+  int64_t machines = 10000;
+  int64_t tasks = 100000;
+  int64_t times = 10;
+  int64_t lease_s = 2;
+
+  void AddTo(FlagSet& flags) {
+    flags.AddInteger({"machines", "COUNT", "Machines of the cluster."},
+                     kFromOne, &machines);
+    flags.AddInteger({"tasks", "COUNT", "Tasks that are placed."}, kFromOne,
+                     &tasks);
+    flags.AddInteger({"times", "COUNT", "Take-overs of each kind."}, kFromOne,
+                     &times);
+    flags.AddInteger({"lease", "SECONDS", "--replicas_lease of the daemons."},
+                     {1, 3600}, &lease_s);
+  }
+};
 
 struct Takeover {
   int64_t vacant_us = 0;
@@ -50,8 +63,9 @@ struct Takeover {
 
 class Cluster {
  public:
-  Cluster()
-      : address_(etcd_.Address("/takeover")),
+  explicit Cluster(const Flags& flags)
+      : flags_(flags),
+        address_(etcd_.Address("/takeover")),
         client_(EtcdClient::Make({.address = ParseEtcdAddress(address_).value(),
                                   .timeout_ms = 60000})
                     .value()),
@@ -60,8 +74,8 @@ class Cluster {
     CHECK_NE(port, 0) << leader_->log();
     const std::string output =
         OutputOf(StrCat(ProgramPath("sluicectl"),
-                        " bench --feed --keep --machines=", FLAGS_machines,
-                        " --tasks=", FLAGS_tasks,
+                        " bench --feed --keep --machines=", flags_.machines,
+                        " --tasks=", flags_.tasks,
                         " --classes=20 --server=127.0.0.1:", port, " 2>&1"));
     CHECK(output.ends_with("exit code 0\n")) << output;
   }
@@ -99,14 +113,14 @@ class Cluster {
   std::unique_ptr<DaemonProcess> Start() const {
     return std::make_unique<DaemonProcess>(std::vector<std::string>{
         "--listen_address=127.0.0.1:0", "--http_address=",
-        "--store=" + address_, StrCat("--replicas_lease=", FLAGS_lease)});
+        "--store=" + address_, StrCat("--replicas_lease=", flags_.lease_s)});
   }
 
-  static bool IsAnswered(v1::Inspector::Stub& stub) {
+  bool IsAnswered(v1::Inspector::Stub& stub) const {
     grpc::ClientContext context;
     v1::Status response;
     if (!stub.GetStatus(&context, {}, &response).ok()) return false;
-    CHECK_EQ(response.machines(), FLAGS_machines);
+    CHECK_EQ(response.machines(), flags_.machines);
     return true;
   }
 
@@ -121,6 +135,7 @@ class Cluster {
     pause_.WaitFor(mutex_, time_us);
   }
 
+  const Flags flags_;
   const SystemClock clock_;
   Mutex mutex_;
   CondVar pause_;
@@ -154,14 +169,14 @@ Takeover At(double share, const std::vector<Takeover>& takeovers) {
   return {vacant[index], answered[index]};
 }
 
-void Measure() {
+void Measure(const Flags& flags) {
   Rng rng(7);
-  Cluster cluster;
+  Cluster cluster(flags);
   std::printf("%-12s %8s %8s %8s\n", "seconds", "vacant", "answered", "after");
   for (const bool is_warm : {false, true}) {
     const std::string kind = is_warm ? "warm" : "cold";
     std::vector<Takeover> takeovers;
-    for (int i = 0; i < FLAGS_times; ++i) {
+    for (int64_t i = 0; i < flags.times; ++i) {
       takeovers.push_back(
           cluster.Run(is_warm, static_cast<int64_t>(rng.Below(2000000))));
       PrintRow(kind, takeovers.back());
@@ -176,12 +191,15 @@ void Measure() {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  sluice::Flags flags;
+  sluice::FlagSet set;
+  flags.AddTo(set);
+  sluice::ParseProgramFlags(argc, argv, set);
   google::InitGoogleLogging(argv[0]);
   if (!sluice::EtcdServer::IsInstalled()) {
     std::puts("there is no etcd here: scripts/install-deps --test");
     return 0;
   }
-  sluice::Measure();
+  sluice::Measure(flags);
   return 0;
 }

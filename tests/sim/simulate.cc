@@ -3,22 +3,41 @@
 //   simulate --seeds=1000 --first=1
 //   simulate --seed=42 --shrink
 
-#include <gflags/gflags.h>
 #include <glog/logging.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "sim/simulation.h"
-
-DEFINE_uint64(seed, 0, "Live this one only.");
-DEFINE_uint64(first, 1, "The first seed of many.");
-DEFINE_uint64(seeds, 1000, "How many there are.");
-DEFINE_bool(shrink, false, "Look for the smallest life that goes wrong.");
+#include "util/program_flags.h"
 
 namespace {
 
 using sluice::sim::LifeReport;
 using sluice::sim::LifeShape;
+
+struct Flags {
+  uint64_t seed = 0;
+  uint64_t first = 1;
+  uint64_t seeds = 1000;
+  bool shrink = false;
+};
+
+Flags ParseFlags(int argc, char** argv) {
+  Flags flags;
+  sluice::FlagSet set;
+  set.AddInteger({"seed", "N", "Live this one only."}, sluice::kFromZero,
+                 &flags.seed);
+  set.AddInteger({"first", "N", "The first seed of many."}, sluice::kFromZero,
+                 &flags.first);
+  set.AddInteger({"seeds", "COUNT", "How many there are."}, sluice::kFromZero,
+                 &flags.seeds);
+  set.AddSwitch("shrink", "Look for the smallest life that goes wrong.",
+                &flags.shrink);
+  sluice::ParseProgramFlags(argc, argv, set);
+  return flags;
+}
 
 void Show(uint64_t seed, const LifeShape& shape, const LifeReport& report) {
   std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
@@ -28,7 +47,7 @@ void Show(uint64_t seed, const LifeShape& shape, const LifeReport& report) {
   }
 }
 
-bool LiveOne(uint64_t seed, LifeReport* sum) {
+bool LiveOne(uint64_t seed, bool shrinks, LifeReport* sum) {
   LifeShape shape = sluice::sim::DrawShape(seed);
   LifeReport report = sluice::sim::Live(seed, shape);
   sum->placements += report.placements;
@@ -36,7 +55,7 @@ bool LiveOne(uint64_t seed, LifeReport* sum) {
   sum->moves += report.moves;
   if (report.errors.empty()) return true;
   Show(seed, shape, report);
-  if (!FLAGS_shrink) return false;
+  if (!shrinks) return false;
   shape = sluice::sim::Shrink(seed, shape);
   Show(seed, shape, sluice::sim::Live(seed, shape));
   return false;
@@ -45,16 +64,16 @@ bool LiveOne(uint64_t seed, LifeReport* sum) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  const Flags flags = ParseFlags(argc, argv);
   FLAGS_minloglevel = google::GLOG_FATAL;
   google::InitGoogleLogging(argv[0]);
   LifeReport sum;
-  if (FLAGS_seed != 0) return LiveOne(FLAGS_seed, &sum) ? 0 : 1;
-  for (uint64_t i = 0; i < FLAGS_seeds; ++i) {
-    if (!LiveOne(FLAGS_first + i, &sum)) return 1;
+  if (flags.seed != 0) return LiveOne(flags.seed, flags.shrink, &sum) ? 0 : 1;
+  for (uint64_t i = 0; i < flags.seeds; ++i) {
+    if (!LiveOne(flags.first + i, flags.shrink, &sum)) return 1;
   }
   std::printf("%llu lives, and nothing went wrong\n",
-              static_cast<unsigned long long>(FLAGS_seeds));
+              static_cast<unsigned long long>(flags.seeds));
   std::printf("%lld placements, %lld stops, %lld moves\n",
               static_cast<long long>(sum.placements),
               static_cast<long long>(sum.stops),
