@@ -13,10 +13,10 @@
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/command.h"
+#include "cli/base/command.h"
+#include "cli/client/connection.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
-#include "cli/connection.h"
 
 namespace sluice {
 namespace {

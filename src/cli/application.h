@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "cli/console.h"
-#include "cli/exit_code.h"
+#include "cli/base/console.h"
+#include "cli/base/exit_code.h"
 #include "sluice/base/clock.h"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// The commands of sluicectl; each is one file, NAME_command.cc.
+// All commands of sluicectl.
 
 #ifndef SLUICE_CLI_COMMANDS_H_
 #define SLUICE_CLI_COMMANDS_H_
@@ -6,28 +6,14 @@
 #include <memory>
 #include <vector>
 
-#include "cli/command.h"
+#include "cli/base/command.h"
+#include "cli/bench/bench_command.h"
+#include "cli/client/commands.h"
+#include "cli/replay/replay_command.h"
+#include "cli/solve/solve_command.h"
 
 namespace sluice {
 
-std::unique_ptr<Command> MakeInjectCommand();
-std::unique_ptr<Command> MakeStatusCommand();
-std::unique_ptr<Command> MakeWatchCommand();
-std::unique_ptr<Command> MakeMachinesCommand();
-std::unique_ptr<Command> MakeTasksCommand();
-std::unique_ptr<Command> MakeJobCommand();
-std::unique_ptr<Command> MakeBudgetsCommand();
-std::unique_ptr<Command> MakeExplainCommand();
-std::unique_ptr<Command> MakeFeedCommand();
-std::unique_ptr<Command> MakePlanCommand();
-std::unique_ptr<Command> MakeNetworkCommand();
-std::unique_ptr<Command> MakePoliciesCommand();
-std::unique_ptr<Command> MakeDrainCommand();
-std::unique_ptr<Command> MakeForgetCommand();
-std::unique_ptr<Command> MakeRemoveCommand();
-std::unique_ptr<Command> MakeReplayCommand();
-std::unique_ptr<Command> MakeBenchCommand();
-std::unique_ptr<Command> MakeSolveCommand();
 std::unique_ptr<Command> MakeHelpCommand();
 std::unique_ptr<Command> MakeVersionCommand();
 

@@ -3,8 +3,8 @@
 
 #include "absl/synchronization/mutex.h"
 #include "cli/application.h"
+#include "cli/base/console.h"
 #include "cli/config_file.h"
-#include "cli/console.h"
 #include "sluice/base/clock.h"
 
 int main(int argc, char** argv) {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/application.h"
+#include "cli/base/json.h"
 #include "cli/commands.h"
-#include "cli/json.h"
 
 namespace sluice {
 namespace {

@@ -63,8 +63,26 @@ class ChecksTest(unittest.TestCase):
 
     def test_layers_give_the_client_no_private_door(self):
         line = '#include "core/scheduler.h"\n#include "base/hash.h"\n'
-        self.expect(layers_test.check, {"src/cli/x.cc": line},
-                    "src/cli/x.cc:1: 'cli' may include ['base', 'flow', ")
+        for folder in ("cli", "cli/base", "cli/client", "cli/solve"):
+            with self.subTest(folder):
+                self.expect(layers_test.check, {f"src/{folder}/x.cc": line},
+                            f"src/{folder}/x.cc:1: '{folder}' may include [")
+
+    def test_layers_keep_the_folders_of_a_module_apart(self):
+        for folder, include, is_fine in (
+                ("cli/bench", "cli/client/connection.h", True),
+                ("cli/client", "cli/client/texts/x.h", True),
+                ("cli", "cli/solve/solve.h", True),
+                ("round/stages", "round/round.h", True),
+                ("cli/bench", "cli/replay/csv.h", False),
+                ("cli/client", "cli/bench/bench_profiles.h", False),
+                ("cli/solve", "cli/client/connection.h", False),
+                ("cli/base", "cli/commands.h", False)):
+            tree = {f"src/{folder}/x.cc": f'#include "{include}"\n'}
+            start = f"src/{folder}/x.cc:1: '{folder}' m"
+            with self.subTest(folder + " includes " + include):
+                self.expect(layers_test.check, tree,
+                            *(() if is_fine else (start,)))
 
     def test_layers_let_everybody_read_a_list(self):
         line = '#include "sluice/state/rules.def"\n'

@@ -10,9 +10,9 @@ import sys
 
 # Of a list (.def) each takes the columns that it needs: no code comes with it.
 INCLUDE = re.compile(
-    r'\s*#\s*include ["<](?:sluice/)?([a-z0-9_]+)/(?!.*\.def["> ])')
+    r'\s*#\s*include ["<](?:sluice/)?([a-z0-9_/]+)/(?!.*\.def["> ])')
 PROTO = re.compile(r'\s*#\s*include ["<].*\.pb\.h[">]')
-MODULE = re.compile(r"([a-z]+)(?:\(([a-z ]*)\))?")
+MODULE = re.compile(r"([a-z/]+)(?:\(([a-z/ ]*)\))?")
 
 
 def read_floors(path):
@@ -34,6 +34,13 @@ def read_floors(path):
     return floor_of, only, protos
 
 
+def module_of(folder, floor_of):
+    """The module of floors.txt that `folder` is, or is a folder of."""
+    while "/" in folder and folder not in floor_of:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
 def check_line(line, here, floors):
     """Returns what is wrong with a line of module `here`, or None."""
     floor_of, only, protos = floors
@@ -42,7 +49,7 @@ def check_line(line, here, floors):
             return f"'{here}' must not include generated protos"
         return None
     match = INCLUDE.match(line)
-    there = match and match[1]
+    there = match and module_of(match[1], floor_of)
     if there not in floor_of or there == here:
         return None
     if floor_of[there] >= floor_of[here]:
@@ -59,7 +66,7 @@ def check(root):
         for path in sorted(top.rglob("*")):
             if path.suffix not in (".h", ".cc", ".def"):
                 continue
-            here = path.relative_to(top).parts[0]
+            here = module_of(str(path.relative_to(top).parent), floors[0])
             name = path.relative_to(root)
             if here not in floors[0]:
                 errors.append(f"{name}:1: '{here}' is not in floors.txt")

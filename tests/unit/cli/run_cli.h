@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/application.h"
-#include "cli/console.h"
+#include "cli/base/console.h"
 #include "sluice/base/clock.h"
 
 namespace sluice {

@@ -1,0 +1,37 @@
+// Amounts as people write them.
+//
+// Threads: free functions without state.
+
+#ifndef SLUICE_CLI_BASE_QUANTITY_H_
+#define SLUICE_CLI_BASE_QUANTITY_H_
+
+#include <cstdint>
+#include <string>
+
+namespace sluice {
+
+// Cores: "250m" below one, "3.8" or "32" from one up.
+std::string FormatCpu(int64_t millicores);
+
+// "384 GiB", "1.5 GiB", "64 MiB", "512 KiB", "100 B": the largest unit of
+// which there is at least one, with one decimal where that is not zero.
+std::string FormatMemory(int64_t millibytes);
+
+// "850 us", "3.2 ms", "1.5 s": for latencies.
+std::string FormatMicroseconds(int64_t us);
+
+// "5 s", "12 min", "3 h 12 min", "2 d 5 h": for ages.
+std::string FormatAge(int64_t ms);
+
+// "26.4 %" of 0.264.  REQUIRES: 0 <= ratio < 10^6.
+std::string FormatPart(double ratio);
+
+// "26.4 %"; "-" where `whole` is not positive.
+std::string FormatShare(int64_t part, int64_t whole);
+
+// With one decimal at most: "12345", "0.3".  REQUIRES: |value| < 10^17.
+std::string FormatDecimal(double value);
+
+}  // namespace sluice
+
+#endif  // SLUICE_CLI_BASE_QUANTITY_H_

@@ -1,0 +1,43 @@
+// A table in plain text: a row of headings, columns two spaces apart.
+//
+// Threads: none; confined to its owner.
+
+#ifndef SLUICE_CLI_BASE_TABLE_H_
+#define SLUICE_CLI_BASE_TABLE_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+enum class Align { kLeft, kRight };
+
+class Table {
+ public:
+  struct Column {
+    std::string heading;
+    Align align = Align::kLeft;
+    // Cells are our own, and are shown as they are; in the last column only,
+    // since nobody knows how wide they are.
+    bool is_picture = false;
+  };
+
+  // REQUIRES: one column at least.
+  explicit Table(std::vector<Column> columns);
+
+  // Cells are shown in printable ASCII, so that no name can upset a terminal
+  // or the columns.  REQUIRES: as many cells as columns.
+  void AddRow(std::vector<std::string> cells);
+
+  // Writes headings and rows, no line ending with a space.
+  void Print(std::ostream& out) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CLI_BASE_TABLE_H_

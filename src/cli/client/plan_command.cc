@@ -1,0 +1,122 @@
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/flag_set.h"
+#include "base/status_macros.h"
+#include "base/strings.h"
+#include "cli/base/json.h"
+#include "cli/base/table.h"
+#include "cli/client/commands.h"
+#include "cli/client/connection.h"
+#include "sluice/v1/inspector.pb.h"
+
+namespace sluice {
+namespace {
+
+constexpr Command::Text kText = {
+    .name = "plan",
+    .arguments = "",
+    .summary = "Says what a round would stop and move, without doing it",
+    .description =
+        R"(Says which running tasks a round would move to other machines or stop as things
+are, which tasks that wait would get their room, what each move gains by what
+its task prefers, in cost points, less what a move costs, and what each stop
+costs, in points of --preemption_cost. It is about one round: the next ones
+decide once those have left. Nothing is done, whatever --preemption of the
+daemon says; the daemon's limits on moves count.
+)"};
+
+std::string TaskText(const std::string& name, const std::string& id) {
+  return name.empty() ? id : name;
+}
+
+void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
+  if (plan.is_too_large()) {
+    out << "the cluster has more classes of tasks and kinds of machines than a "
+           "round looks at together\n";
+    return;
+  }
+  if (plan.machines_in_part() > 0) {
+    out << "of a large cluster a round moves tasks in a part, this one of "
+        << plan.machines_in_part()
+        << " machines; --preemption=priority says whom it would stop\n";
+  }
+  if (plan.moves().empty() && plan.stops().empty()) {
+    out << "nothing would be moved or stopped\n";
+    return;
+  }
+  Table table({{"WHAT"},
+               {"TASK"},
+               {"FROM"},
+               {"TO"},
+               {"PRIORITY", Align::kRight},
+               {"GAIN", Align::kRight},
+               {"COST", Align::kRight}});
+  int64_t gain = 0;
+  int64_t cost = 0;
+  for (const auto& move : plan.moves()) {
+    table.AddRow({"move", TaskText(move.task_name(), move.task()), move.from(),
+                  move.to(), "", StrCat(move.gain()), ""});
+    gain += move.gain();
+  }
+  for (const auto& stop : plan.stops()) {
+    table.AddRow({"stop", TaskText(stop.task_name(), stop.task()),
+                  stop.machine(), "", StrCat(stop.priority()), "",
+                  StrCat(stop.cost())});
+    cost += stop.cost();
+  }
+  for (const auto& served : plan.served()) {
+    table.AddRow({"keep room", TaskText(served.task_name(), served.task()), "",
+                  served.machine(), StrCat(served.priority()), "", ""});
+  }
+  table.Print(out);
+  out << "moves " << plan.moves_size() << " with a gain of " << gain
+      << ", stops " << plan.stops_size() << " at a cost of " << cost
+      << ", and keeps room for " << plan.served_size() << '\n';
+}
+
+class PlanCommand final : public Command {
+ public:
+  Text text() const override { return kText; }
+
+  void AddFlags(FlagSet& flags) override {
+    flags.AddChoice({.name = "preemption",
+                     .value = "MODE",
+                     .help = "full: moves, and stops for more urgent tasks; "
+                             "the default.\npriority: only stops."},
+                    {"full", "priority"}, &preemption_);
+  }
+  absl::Status TakeArguments(std::vector<std::string> arguments) override {
+    return CheckArgumentCount(kText, arguments, 0);
+  }
+
+  absl::Status Run(const CommandContext& context) override {
+    Connection connection(context.options);
+    v1::PlanRebalanceRequest request;
+    request.set_preemption(preemption_ == "full"
+                               ? v1::PlanRebalanceRequest::FULL
+                               : v1::PlanRebalanceRequest::PRIORITY);
+    ASSIGN_OR_RETURN(const v1::RebalancePlan plan,
+                     connection.PlanRebalance(request));
+    if (context.options.wants_json()) {
+      context.console.out << JsonOf(plan, JsonLayout::kIndented) << '\n';
+    } else {
+      PrintPlan(plan, context.console.out);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string preemption_ = "full";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakePlanCommand() {
+  return std::make_unique<PlanCommand>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// What of the things that were sent the server keeps out of scheduling, since
+// their descriptions make no sense to it.  Its replies do not say.
+//
+// Threads: none; confined to its owner.
+
+#ifndef SLUICE_CLI_CLIENT_QUARANTINE_REPORT_H_
+#define SLUICE_CLI_CLIENT_QUARANTINE_REPORT_H_
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/client/connection.h"
+#include "cli/client/event_line.h"
+
+namespace sluice {
+
+class QuarantineReport {
+ public:
+  // Remembers the task or the machine that `event`, of that line, describes.
+  void Note(const Event& event, int64_t line_number);
+
+  // Asks the server for all of them, if there are any.
+  // Errors: those of the connection.
+  absl::Status Ask(Connection& connection);
+
+  bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
+
+  void PrintTable(std::ostream& out) const;
+  // One JSON object a line.
+  void PrintJson(std::ostream& out) const;
+
+ private:
+  struct Entry {
+    int64_t line_number;  // The last that described it.
+    std::string kind;
+    std::string id;
+    std::string name;
+    std::string reason;
+  };
+
+  std::map<uint64_t, int64_t> tasks_;
+  std::map<std::string, int64_t> machines_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_CLI_CLIENT_QUARANTINE_REPORT_H_
