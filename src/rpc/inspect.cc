@@ -555,6 +555,7 @@ v1::Status InspectStatus(const CoreView& view, const DaemonInfo& daemon,
   status.set_stale_machines(census.stale_machines);
   status.set_draining_machines(census.draining_machines);
   status.set_overcommitted_machines(census.overcommitted_machines);
+  status.set_namesake_machines(census.namesake_machines);
   status.set_stale_tasks(census.stale_tasks);
   status.set_undelivered_deltas(census.undelivered_deltas);
   FillResources(state, census.allocatable, status.mutable_allocatable());

@@ -436,6 +436,15 @@ TEST_F(InspectTest, CountsWhatRunsUnderAUidGivenAwayAsMuted) {
   EXPECT_EQ(status.running_tasks(), 1);
 }
 
+TEST_F(InspectTest, CountsMachinesThatShareAName) {
+  for (const char* uuid : {"a", "b", "c"}) {
+    AddMachine machine = Added(uuid, {.cpu = 1000});
+    machine.spec.name = uuid == std::string("c") ? "other" : "same";
+    scheduler_.Apply(machine);
+  }
+  EXPECT_EQ(InspectStatus(view(), {}, /*now_us=*/0).namesake_machines(), 2);
+}
+
 TEST_F(InspectTest, NamesAMachineWithoutANameByItsUuid) {
   AddMachine machine = Added("m-uuid", {.cpu = 1000});
   machine.spec.name = "";

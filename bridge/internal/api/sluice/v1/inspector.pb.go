@@ -1178,9 +1178,11 @@ type Status struct {
 	// or they offer less than before.
 	OvercommittedMachines int64 `protobuf:"varint,23,opt,name=overcommitted_machines,json=overcommittedMachines,proto3" json:"overcommitted_machines,omitempty"`
 	// Where the store is on etcd.
-	Replicas      *Replicas `protobuf:"bytes,24,opt,name=replicas,proto3" json:"replicas,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Replicas *Replicas `protobuf:"bytes,24,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	// Machines that are there and share their name with another.
+	NamesakeMachines int64 `protobuf:"varint,25,opt,name=namesake_machines,json=namesakeMachines,proto3" json:"namesake_machines,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Status) Reset() {
@@ -1379,6 +1381,13 @@ func (x *Status) GetReplicas() *Replicas {
 		return x.Replicas
 	}
 	return nil
+}
+
+func (x *Status) GetNamesakeMachines() int64 {
+	if x != nil {
+		return x.NamesakeMachines
+	}
+	return 0
 }
 
 // Several daemons on one store, as the one that leads sees them.
@@ -4506,7 +4515,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x12ForgetStaleRequest\"G\n" +
 	"\x13ForgetStaleResponse\x12\x1a\n" +
 	"\bmachines\x18\x01 \x01(\x03R\bmachines\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xb5\a\n" +
+	"\x05tasks\x18\x02 \x01(\x03R\x05tasks\"\xe2\a\n" +
 	"\x06Status\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1b\n" +
 	"\tuptime_ms\x18\x02 \x01(\x03R\buptimeMs\x12#\n" +
@@ -4536,7 +4545,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05feeds\x18\x15 \x03(\v2\x14.sluice.v1.FeedStateR\x05feeds\x12+\n" +
 	"\x11draining_machines\x18\x16 \x01(\x03R\x10drainingMachines\x125\n" +
 	"\x16overcommitted_machines\x18\x17 \x01(\x03R\x15overcommittedMachines\x12/\n" +
-	"\breplicas\x18\x18 \x01(\v2\x13.sluice.v1.ReplicasR\breplicas\"i\n" +
+	"\breplicas\x18\x18 \x01(\v2\x13.sluice.v1.ReplicasR\breplicas\x12+\n" +
+	"\x11namesake_machines\x18\x19 \x01(\x03R\x10namesakeMachines\"i\n" +
 	"\bReplicas\x12\x16\n" +
 	"\x06leader\x18\x01 \x01(\tR\x06leader\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x03R\x04term\x121\n" +
