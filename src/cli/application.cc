@@ -34,10 +34,10 @@ constexpr std::string_view kEpilogue = R"(
 
 Exit codes:
   0  done
-  1  failed: the server could not be reached, does not know what was asked
-     for, or refused; or a file could not be read
-  2  the command line makes no sense, or what is to be solved; nothing was done
-  3  what was to be solved has no solution, or none was found
+  1  failed: the server could not be reached, refused, or does not know what
+     was asked for; or a file could not be read
+  2  the command line or the problem to solve makes no sense; nothing was done
+  3  the problem to solve has no solution, or none was found
 
 Examples:
   sluicectl inject deploy/examples/demo.jsonl
@@ -45,8 +45,8 @@ Examples:
   sluicectl explain 17
   sluicectl status --output=json --server=scheduler.example.com:9090
 
-Flags of all commands may also stand in ~/.config/sluice/config, one a line
-without the dashes; SLUICE_CONFIG names another file.
+Flags of all commands can also be set in ~/.config/sluice/config, one on each
+line, without the dashes. SLUICE_CONFIG names another file.
 )";
 
 // What other programs call our commands.
@@ -61,7 +61,7 @@ constexpr std::array kOtherNames = {
     OtherName{"delete", "remove"},  OtherName{"describe", "explain"},
     OtherName{"why", "explain"},    OtherName{"top", "watch"}};
 
-// Command lines are short; more than this of one is not worth showing.
+// Errors repeat no more than this of an argument.
 constexpr size_t kShownBytes = 64;
 
 struct CommonFlags {
@@ -72,13 +72,14 @@ struct CommonFlags {
   void AddIdentityTo(FlagSet& flags) {
     Identity& identity = options.identity;
     flags.AddSwitch("tls",
-                    "Speaks TLS; each of the next five flags means that, too.",
+                    "Speaks TLS. Each of the next five flags implies it.",
                     &identity.wants_tls);
-    flags.AddString({.name = "tls_ca",
-                     .value = "FILE",
-                     .help = "Authorities of the server's certificate, in PEM\n"
-                             "(those of this system)."},
-                    &identity.ca_file);
+    flags.AddString(
+        {.name = "tls_ca",
+         .value = "FILE",
+         .help = "Authorities that may sign the server's certificate,\n"
+                 "in PEM (those of this system)."},
+        &identity.ca_file);
     flags.AddString({.name = "tls_cert",
                      .value = "FILE",
                      .help = "The certificate to show to the server, in PEM."},
@@ -86,11 +87,12 @@ struct CommonFlags {
     flags.AddString(
         {.name = "tls_key", .value = "FILE", .help = "Its key, in PEM."},
         &identity.key_file);
-    flags.AddString({.name = "tls_server_name",
-                     .value = "NAME",
-                     .help = "The name in the server's certificate (that of\n"
-                             "--server)."},
-                    &identity.server_name);
+    flags.AddString(
+        {.name = "tls_server_name",
+         .value = "NAME",
+         .help = "The name in the server's certificate (the host of\n"
+                 "--server)."},
+        &identity.server_name);
     flags.AddString({.name = "token_file",
                      .value = "FILE",
                      .help = "A token to show to the server."},
@@ -116,7 +118,7 @@ struct CommonFlags {
                               "0 waits for ever."},
                      {.min = 0, .max = 1'000'000}, &options.timeout_s);
     flags.AddSwitch("progress",
-                    "Shows progress on standard error even where that is not\n"
+                    "Shows progress on standard error even if that is not\n"
                     "a terminal.",
                     &options.shows_progress);
     flags.AddSwitch("help", "Shows this text.", &wants_help);
@@ -164,7 +166,7 @@ int FailUsage(const Console& console, const absl::Status& status,
   return kExitUsage;
 }
 
-// Sets what the file says.
+// Sets the flags in the file.
 absl::Status ApplyConfigFile(const std::string& path, const FlagSet& flags) {
   if (path.empty()) return absl::OkStatus();
   const std::string shown = Printable(path, kShownBytes);

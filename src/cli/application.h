@@ -16,15 +16,16 @@
 
 namespace sluice {
 
-// Runs the command that `arguments` (without the program's name) ask for.  The
-// flags in `config_file` come before them; empty: there is no such file.
+// Runs the command in `arguments`, which do not begin with the program's name,
+// and returns the exit code.  The flags in the file `config_file` are set
+// first; an empty path means that there is none.
 int RunSluicectl(std::span<const std::string> arguments, const Console& console,
                  const Clock& clock, const std::string& config_file = "");
 
 // "0.1.0".
 std::string_view ProgramVersion();
 
-// kInvalidArgument that names `name`, and the command that may have been meant.
+// kInvalidArgument that names `name` and the command that was probably meant.
 absl::Status UnknownCommand(std::string_view name);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@ namespace sluice {
 std::unique_ptr<Command> MakeHelpCommand();
 std::unique_ptr<Command> MakeVersionCommand();
 
-// One of each, in the order in which help lists them.
+// All commands, in the order in which help lists them.
 inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeInjectCommand());

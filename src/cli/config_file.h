@@ -1,4 +1,4 @@
-// Flags that a user does not want to say each time: ~/.config/sluice/config.
+// Flags that a user does not want to repeat: ~/.config/sluice/config.
 //
 //   # One flag of all commands a line, without the dashes.
 //   server=scheduler.example.com:9090
@@ -17,12 +17,12 @@
 
 namespace sluice {
 
-// What SLUICE_CONFIG names, or else sluice/config in XDG_CONFIG_HOME or in
-// ~/.config, if it exists.  Empty: there is none.
+// The path in SLUICE_CONFIG, or else that of sluice/config in XDG_CONFIG_HOME
+// or in ~/.config if this file exists.  Empty if there is none.
 std::string ConfigFilePath();
 
 // The flags in the file, as on a command line: "--server=HOST:PORT".
-// Errors: kInvalidArgument if it cannot be read.
+// Errors: kInvalidArgument if the file cannot be read.
 absl::StatusOr<std::vector<std::string>> ReadConfigFile(
     const std::string& path);
 

@@ -14,10 +14,11 @@ namespace {
 constexpr Command::Text kText = {
     .name = "help",
     .arguments = "[COMMAND]",
-    .summary = "Says what there is, or more about a command",
+    .summary = "Lists the commands, or describes one of them",
     .description =
-        R"(Lists the commands and the flags that all of them have, as --help does; of
-COMMAND its flags and what it does, as "sluicectl COMMAND --help" does.
+        R"(Lists the commands and the flags that all of them have, as --help does.  With
+COMMAND, says what it does and lists its flags, as "sluicectl COMMAND --help"
+does.
 )",
     .example = "sluicectl help inject"};
 

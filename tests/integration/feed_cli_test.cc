@@ -133,8 +133,8 @@ TEST_F(FeedCli, LeavesWhatABenchmarkIsToldToKeep) {
 TEST_F(FeedCli, SaysWhatTheDaemonLacksToBenchmarkPreemption) {
   EXPECT_THAT(Sluicectl("bench --feed --profile=preemption --machines=3 "
                         "--tasks=2"),
-              AllOf(HasSubstr("2 tasks wait and the daemon stops none for "
-                              "them: it has to run with --preemption=priority"),
+              AllOf(HasSubstr("2 tasks wait and the daemon stops no others for "
+                              "them: run it with --preemption=priority"),
                     HasSubstr("exit code 1")));
 }
 

@@ -24,15 +24,15 @@
 
 namespace sluice {
 
-// What every command is told.
+// The options of all commands.
 struct GlobalOptions {
   std::string server = "127.0.0.1:9090";
   Identity identity;
   // "table" or "json".
   std::string output = "table";
-  // Of one call; 0 waits for ever.
+  // How long one call may take; 0 means for ever.
   int64_t timeout_s = 60;
-  // Show progress though standard error is not a terminal.
+  // True if progress is shown even if standard error is not a terminal.
   bool shows_progress = false;
 
   bool wants_json() const { return output == "json"; }
@@ -56,7 +56,7 @@ class Command {
     std::string_view summary;
     // Paragraphs of at most 80 columns, each ending with a newline.
     std::string_view description;
-    // A command line that does something, "sluicectl explain 17"; may be empty.
+    // A complete command line, "sluicectl explain 17"; may be empty.
     std::string_view example = {};
   };
 
@@ -67,19 +67,19 @@ class Command {
   // Declares the command's own flags; their targets are its members.
   virtual void AddFlags(FlagSet&) {}
 
-  // Takes what is not a flag.  Called once, after the flags are set.
-  // Errors: kInvalidArgument where the user must be told the usage.
+  // Takes the arguments that are not flags.  Called once, with the flags set.
+  // Errors: kInvalidArgument if the user must be told the usage.
   virtual absl::Status TakeArguments(std::vector<std::string> arguments) = 0;
 
-  // Errors: whatever keeps the command from doing what it was asked to.
+  // Errors: whatever keeps the command from doing its work.
   virtual absl::Status Run(const CommandContext& context) = 0;
 
-  // What the shell is told of an error of Run().
+  // The exit code for an error of Run().
   virtual int ExitCode(const absl::Status&) const { return kExitFailure; }
 };
 
-// Errors: kInvalidArgument with the command's usage, and its example, if there
-// are not `count` arguments.
+// Errors: kInvalidArgument with the command's usage and example unless there
+// are `count` arguments.
 inline absl::Status CheckArgumentCount(
     const Command::Text& text, const std::vector<std::string>& arguments,
     size_t count) {

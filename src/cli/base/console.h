@@ -13,7 +13,7 @@ struct Console {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  // Whether a person watches `err`, so that progress may redraw its line.
+  // True if `err` is a terminal, where progress may redraw its line.
   bool err_is_terminal = false;
 };
 

@@ -6,12 +6,12 @@
 namespace sluice {
 
 inline constexpr int kExitSuccess = 0;
-// The server could not be reached, did not know what was asked for, or
-// refused; or a file could not be read.
+// The server could not be reached, refused, or did not know what was asked for;
+// or a file could not be read.
 inline constexpr int kExitFailure = 1;
-// The command line makes no sense, or what is to be solved; nothing was done.
+// The command line or the problem to solve makes no sense; nothing was done.
 inline constexpr int kExitUsage = 2;
-// What was to be solved has no solution, or none was found.
+// The problem to solve has no solution, or none was found.
 inline constexpr int kExitNoOptimum = 3;
 
 }  // namespace sluice

@@ -36,7 +36,7 @@ absl::Status Identity::Read() {
   RETURN_IF_ERROR(ReadFile("tls_cert", cert_file, &cert));
   RETURN_IF_ERROR(ReadFile("tls_key", key_file, &key));
   RETURN_IF_ERROR(ReadFile("token_file", token_file, &token));
-  // Editors end a file with a new line.
+  // Editors end a file with a newline.
   token.erase(token.find_last_not_of(" \t\r\n") + 1);
   const bool is_one_word =
       std::all_of(token.begin(), token.end(),

@@ -1,4 +1,4 @@
-// How a client knows the server, and the server a client: TLS and a token.
+// How client and server prove to each other who they are: TLS and a token.
 //
 // Threads: none; confined to its owner.
 
@@ -12,15 +12,15 @@
 namespace sluice {
 
 struct Identity {
-  // As the flags give them.  Any of them, or the switch, means TLS.
+  // As the flags set them.  Each of them implies TLS.
   bool wants_tls = false;
-  std::string ca_file;  // Empty: the authorities of this system.
+  std::string ca_file;  // Empty means the authorities of this system.
   std::string cert_file;
   std::string key_file;
   std::string token_file;
-  std::string server_name;  // Empty: that of the address.
+  std::string server_name;  // Empty means that of the address.
 
-  // What is in the files, once Read() was called.
+  // The contents of the files, set by Read().
   std::string ca;
   std::string cert;
   std::string key;
@@ -32,8 +32,9 @@ struct Identity {
   }
 
   // Reads the files.
-  // Errors: kInvalidArgument if a certificate or a key lacks the other, if
-  // there is no such file, or if a token is none.
+  // Errors: kInvalidArgument if a certificate comes without its key or a key
+  // without its certificate, if a file is empty or cannot be read, or if the
+  // token is not one word of printable ASCII.
   absl::Status Read();
 };
 

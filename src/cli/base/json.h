@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// How JsonOf lays its text out.
+// How JsonOf lays out its text.
 enum class JsonLayout { kOneLine, kIndented };
 
 // `message` in proto3's JSON mapping, fields of value zero included, without

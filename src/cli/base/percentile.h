@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// The least value that at least `percent` percent of `values` do not exceed
-// (the nearest rank; an actual value, never one in between), 0 of none.
+// The smallest of `values` that at least `percent` percent of them do not
+// exceed (the nearest rank, so always one of them); 0 if there are none.
 // REQUIRES: 0 < percent <= 100.
 int64_t Percentile(std::vector<int64_t> values, int percent);
 

@@ -1,4 +1,4 @@
-// What this process has used of the machine so far.
+// The processor time and the memory that this process has used so far.
 //
 // Threads: any.
 
@@ -11,7 +11,7 @@ namespace sluice {
 
 struct ProcessUsage {
   int64_t cpu_us = 0;        // All threads, user and system together.
-  int64_t peak_rss_kib = 0;  // The most memory it ever had resident.
+  int64_t peak_rss_kib = 0;  // The most that was ever resident.
 };
 
 ProcessUsage GetProcessUsage();

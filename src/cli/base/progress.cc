@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kPeriodUs = 100'000;
-// Back to the margin, and wipe what stands right of it.
+// Returns to the margin and clears the line.
 constexpr std::string_view kWipe = "\r\x1b[K";
 
 }  // namespace

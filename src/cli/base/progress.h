@@ -1,7 +1,6 @@
 // A line of progress on standard error, redrawn in place.
 //
-// Silent where nobody watches: unless standard error is a terminal or the user
-// asked for progress.
+// It is shown only if standard error is a terminal or the user asked for it.
 //
 // Threads: none; confined to its owner.
 
@@ -18,7 +17,7 @@ namespace sluice {
 
 class Progress {
  public:
-  // `what` follows the numbers ("events").  `total` may be 0: not known.
+  // `what` follows the numbers ("events").  `total` is 0 if it is not known.
   // `context` must outlive the progress.
   Progress(const CommandContext& context, std::string_view what, int64_t total);
   // Wipes the line.

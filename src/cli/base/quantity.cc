@@ -15,13 +15,13 @@ struct Unit {
   std::string_view name;
 };
 
-// `amount` in the largest unit of which it holds one, `units` descending.
+// `amount` in the largest unit that it holds at least once.  `units` descend.
 template <size_t kCount>
 std::string InLargestUnit(double amount,
                           const std::array<Unit, kCount>& units) {
   const Unit* chosen = &units.back();
   for (const Unit& unit : units) {
-    // What would be shown as 1024.0 or 1000.0 belongs to the next unit.
+    // An amount that would read 1024.0 or 1000.0 belongs to the next unit.
     if (std::abs(amount) >= unit.size * 0.99995) {
       chosen = &unit;
       break;

@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-// Cores: "250m" below one, "3.8" or "32" from one up.
+// Cores: "250m" if less than one, otherwise "3.8" or "32".
 std::string FormatCpu(int64_t millicores);
 
-// "384 GiB", "1.5 GiB", "64 MiB", "512 KiB", "100 B": the largest unit of
-// which there is at least one, with one decimal where that is not zero.
+// "384 GiB", "1.5 GiB", "64 MiB", "512 KiB", "100 B": in the largest unit that
+// the amount holds at least once, with one decimal unless that is zero.
 std::string FormatMemory(int64_t millibytes);
 
 // "850 us", "3.2 ms", "1.5 s": for latencies.
@@ -26,10 +26,10 @@ std::string FormatAge(int64_t ms);
 // "26.4 %" of 0.264.  REQUIRES: 0 <= ratio < 10^6.
 std::string FormatPart(double ratio);
 
-// "26.4 %"; "-" where `whole` is not positive.
+// "26.4 %"; "-" if `whole` is not positive.
 std::string FormatShare(int64_t part, int64_t whole);
 
-// With one decimal at most: "12345", "0.3".  REQUIRES: |value| < 10^17.
+// With at most one decimal: "12345", "0.3".  REQUIRES: |value| < 10^17.
 std::string FormatDecimal(double value);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // The figures at the end of a replay or a benchmark: one list, printed for
-// people (with units) or for programs (plain numbers, the unit in the key).
+// people with units, or for programs as plain numbers with the unit in the key.
 //
 // Threads: none; confined to its owner.
 
@@ -26,9 +26,9 @@ class Report {
   // Shown as "3.2 ms"; the key should end with "_us".
   void AddMicroseconds(Name name, int64_t us);
   // `part` of `whole`, shown as "26.4 %"; in JSON a number from 0 to 1, or
-  // null where `whole` is not positive.
+  // null if `whole` is not positive.
   void AddShare(Name name, int64_t part, int64_t whole);
-  // `count` in `us`, shown as "12345.6 /s"; null or "-" where `us` is not
+  // `count` in `us`, shown as "12345.6 /s"; "-", in JSON null, if `us` is not
   // positive.
   void AddRate(Name name, int64_t count, int64_t us);
   void AddText(Name name, std::string_view text);

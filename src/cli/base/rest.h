@@ -1,6 +1,6 @@
-// A rest between two questions to the server.
+// Pauses between calls to the server.
 //
-// Threads: any; keeps the one that calls.
+// Threads: any; both functions block the caller.
 
 #ifndef SLUICE_CLI_BASE_REST_H_
 #define SLUICE_CLI_BASE_REST_H_
@@ -12,17 +12,20 @@
 
 namespace sluice {
 
-// Returns after `interval_us` of `clock`.
-inline void Rest(const Clock& clock, int64_t interval_us) {
-  const int64_t end_us = clock.MonotonicUs() + interval_us;
+// Returns when `clock` has reached `end_us`.
+inline void RestUntil(const Clock& clock, int64_t end_us) {
   Mutex mutex;
   CondVar never;
-  MutexLock lock(mutex);
-  while (true) {
-    const int64_t left_us = end_us - clock.MonotonicUs();
-    if (left_us <= 0) return;
-    never.WaitFor(mutex, left_us);
+  const MutexLock lock(mutex);
+  for (int64_t now_us = clock.MonotonicUs(); now_us < end_us;
+       now_us = clock.MonotonicUs()) {
+    never.WaitFor(mutex, end_us - now_us);
   }
+}
+
+// Returns after `interval_us` of `clock`.
+inline void Rest(const Clock& clock, int64_t interval_us) {
+  RestUntil(clock, clock.MonotonicUs() + interval_us);
 }
 
 }  // namespace sluice

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Kubernetes limits names to 253 bytes; longer ones would only fold the lines.
+// Kubernetes limits names to 253 bytes; longer cells would only wrap the lines.
 constexpr size_t kCellBytesMax = 256;
 
 }  // namespace

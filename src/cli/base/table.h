@@ -18,19 +18,19 @@ class Table {
   struct Column {
     std::string heading;
     Align align = Align::kLeft;
-    // Cells are our own, and are shown as they are; in the last column only,
-    // since nobody knows how wide they are.
+    // True if the cells are our own pictures, which are printed unchanged.
+    // Only the last column may have them, since their width is not known.
     bool is_picture = false;
   };
 
-  // REQUIRES: one column at least.
+  // REQUIRES: at least one column.
   explicit Table(std::vector<Column> columns);
 
-  // Cells are shown in printable ASCII, so that no name can upset a terminal
+  // Cells are printed in printable ASCII, so that no name can upset a terminal
   // or the columns.  REQUIRES: as many cells as columns.
   void AddRow(std::vector<std::string> cells);
 
-  // Writes headings and rows, no line ending with a space.
+  // Writes the headings and the rows; no line ends with a space.
   void Print(std::ostream& out) const;
 
  private:

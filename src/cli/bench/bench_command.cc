@@ -28,26 +28,27 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Measures the daemon end to end over gRPC",
     .description =
-        R"(Adds machines of one size, submits tasks of one class or more, has rounds run
-until all tasks are placed or nothing changes any more, prints what that took,
-and removes everything it added.
+        R"(Adds machines of one size, submits tasks of one or more classes, runs rounds
+until all tasks are placed or nothing changes any more, prints how long that
+took, and removes everything it added.
 
-The sizes of the classes follow from --seed: 50m to 500m of cpu, 64 MiB to
-1 GiB of memory.  A machine holds an equal part of the tasks even if all were
-of the largest size, so that everything fits.  The tasks have the uids from
+--seed determines the sizes of the classes: 50m to 500m of cpu, 64 MiB to 1 GiB
+of memory.  Each machine has room for its equal share of the tasks even if all
+were of the largest size, so everything fits.  The tasks have the uids from
 1000000000001 up, the machines are bench-machine-1 and so on.
 
-A profile says what the tasks require besides room, and how many there are of
-everything.  The peers of a task are the tasks of its class, itself included.
+A profile says what the tasks require besides room, and how many machines, tasks
+and classes there are.  The peers of a task are the tasks of its class, itself
+included.
 
 Profile "preemption" has its own sizes: four tasks of 900m fill each machine of
-four cores before the clock runs.  Then tasks of 3000m and a higher priority
-come, and what they displace ends as soon as the daemon says so.  It needs
---feed, and a daemon with --preemption=priority.
+four cores before the clock starts.  Then tasks of 3000m and a higher priority
+come, and the tasks that they displace end as soon as the daemon says so.  It
+needs --feed, and a daemon with --preemption=priority.
 
 Times are the client's: "first submission to last delta" is from the first
-TaskSubmitted to the last Schedule reply with a placement.  Use a daemon of its
-own: decisions about other tasks that come with a round are dropped here.
+TaskSubmitted to the last Schedule reply with a placement.  Use a separate
+daemon: decisions that a round makes about other tasks are lost.
 )"};
 
 std::string ProfileHelp(const BenchProfile& profile) {
@@ -86,19 +87,7 @@ class BenchCommand final : public Command {
     }
     flags.AddChoice({.name = "profile", .value = "PROFILE", .help = help},
                     std::move(names), &profile_name_);
-    flags.AddInteger({.name = "machines",
-                      .value = "N",
-                      .help = "How many (as the profile has it)."},
-                     {.min = 1, .max = 1'000'000}, &size_.machine_count);
-    flags.AddInteger({.name = "tasks",
-                      .value = "N",
-                      .help = "How many (as the profile has it)."},
-                     {.min = 1, .max = 10'000'000}, &size_.task_count);
-    flags.AddInteger(
-        {.name = "classes",
-         .value = "N",
-         .help = "Kinds of tasks; each is a job (as the profile has it)."},
-        {.min = 1, .max = 1'000'000}, &size_.class_count);
+    AddSizeFlags(flags);
     flags.AddInteger({.name = "concurrency",
                       .value = "N",
                       .help = "Calls in flight at once (128)."},
@@ -106,25 +95,11 @@ class BenchCommand final : public Command {
     flags.AddInteger(
         {.name = "seed",
          .value = "S",
-         .help = "Fixes the sizes and the order of the tasks (1)."},
+         .help = "Determines the sizes and the order of the tasks (1)."},
         {.min = 0, .max = INT64_MAX}, &seed_);
-    flags.AddSwitch("keep", "Leaves machines and tasks where they are.",
-                    &keeps_);
     flags.AddSwitch(
-        "feed",
-        "States machines and tasks over a feed, \"bench\", and takes "
-        "what is\npushed, instead of calls of the contract.",
-        &uses_feed_);
-    flags.AddSwitch("resync",
-                    "With --feed: connects once more when all is placed, and "
-                    "states\neverything anew; in the end to a daemon "
-                    "that knows\nnothing, too.",
-                    &resyncs_);
-    flags.AddInteger(
-        {.name = "latency",
-         .value = "N",
-         .help = "With --feed: times N single tasks on the idle cluster (0)."},
-        {.min = 0, .max = 1'000'000}, &latency_count_);
+        "keep", "Does not remove the machines and tasks at the end.", &keeps_);
+    AddFeedFlags(flags);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -147,17 +122,20 @@ class BenchCommand final : public Command {
   absl::Status Run(const CommandContext& context) override;
 
  private:
+  void AddSizeFlags(FlagSet& flags);
+  void AddFeedFlags(FlagSet& flags);
   absl::Status AddMachines(const CommandContext& context,
                            ContractClient& client);
   absl::Status PlaceTasks(const CommandContext& context,
                           ContractClient& client);
   absl::Status RemoveAll(const CommandContext& context, ContractClient& client);
-  // Adds what `deltas` place of our tasks to `measured_`.
+  // Adds the number of our tasks that `deltas` place to `measured_`.
   void CountPlacements(const firmament::SchedulingDeltas& deltas);
   Report MakeReport() const;
 
   std::string profile_name_{BenchProfiles().front().name};
-  BenchSize size_;  // Until then 0 where the profile decides.
+  // Until TakeArguments() a count is 0 if the profile decides.
+  BenchSize size_;
   int64_t concurrency_ = 128;
   int64_t seed_ = 1;
   bool keeps_ = false;
@@ -168,6 +146,38 @@ class BenchCommand final : public Command {
   std::optional<BenchWorkload> workload_;  // Set by TakeArguments().
   Measurement measured_;
 };
+
+void BenchCommand::AddSizeFlags(FlagSet& flags) {
+  flags.AddInteger({.name = "machines",
+                    .value = "N",
+                    .help = "How many machines (the profile's number)."},
+                   {.min = 1, .max = 1'000'000}, &size_.machine_count);
+  flags.AddInteger({.name = "tasks",
+                    .value = "N",
+                    .help = "How many tasks (the profile's number)."},
+                   {.min = 1, .max = 10'000'000}, &size_.task_count);
+  flags.AddInteger(
+      {.name = "classes",
+       .value = "N",
+       .help = "How many classes; each is a job (the profile's number)."},
+      {.min = 1, .max = 1'000'000}, &size_.class_count);
+}
+
+void BenchCommand::AddFeedFlags(FlagSet& flags) {
+  flags.AddSwitch(
+      "feed", "Uses a feed, \"bench\", instead of the calls of the contract.",
+      &uses_feed_);
+  flags.AddSwitch("resync",
+                  "With --feed: reconnects when all tasks are placed and "
+                  "states\neverything anew; and again at the end, to a "
+                  "daemon that\nknows nothing.",
+                  &resyncs_);
+  flags.AddInteger(
+      {.name = "latency",
+       .value = "N",
+       .help = "With --feed: times N single tasks on the idle cluster (0)."},
+      {.min = 0, .max = 1'000'000}, &latency_count_);
+}
 
 absl::Status BenchCommand::AddMachines(const CommandContext& context,
                                        ContractClient& client) {
@@ -286,7 +296,7 @@ absl::Status BenchCommand::Run(const CommandContext& context) {
   MakeReport().Print(context.options.wants_json(), out);
   if (measured_.placed < size_.task_count) {
     return absl::InternalError(StrCat(size_.task_count - measured_.placed,
-                                      " tasks were not placed, though all "
+                                      " tasks were not placed, although all "
                                       "fit"));
   }
   return absl::OkStatus();

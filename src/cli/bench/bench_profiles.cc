@@ -16,7 +16,7 @@ using Demand = BenchProfile::Demand;
 constexpr const char* kZoneKey = "topology.kubernetes.io/zone";
 constexpr const char* kHostKey = "kubernetes.io/hostname";
 constexpr const char* kAppKey = "app";
-// Of the namespaces, where there are several.
+// The label of the namespaces if there are several.
 constexpr const char* kTeamKey = "team";
 constexpr const char* kTeam = "devops";
 constexpr int32_t kMaxSkew = 5;
@@ -26,13 +26,13 @@ constexpr BenchProfile kProfiles[] = {
      .help = "A task runs wherever it fits.",
      .size = {.machine_count = 1000, .task_count = 10'000, .class_count = 10}},
     {.name = "node_affinity",
-     .help = "A task requires a machine of zone1, which every second one is.",
+     .help = "A task requires a machine in zone1; every second one is there.",
      .model = "scheduler_perf's SchedulingNodeAffinity",
      .size = {.machine_count = 5000, .task_count = 10'000, .class_count = 10},
      .demand = Demand::kFirstZone,
      .zone_count = 2},
     {.name = "pod_affinity",
-     .help = "A task requires the zone of its peers; all machines are in one.",
+     .help = "A task requires the zone of its peers; there is one zone.",
      .model = "scheduler_perf's SchedulingPodAffinity",
      .size = {.machine_count = 5000, .task_count = 5000, .class_count = 1},
      .demand = Demand::kPeerAffinity},
@@ -55,7 +55,7 @@ constexpr BenchProfile kProfiles[] = {
      .demand = Demand::kPeerAntiAffinity,
      .namespace_count = 100},
     {.name = "bridge_affinity",
-     .help = "A task requires the zone of its peers, which is one of 4.",
+     .help = "A task requires the zone of its peers; there are 4 zones.",
      .model = "the size of the Poseidon bridge's benchmark",
      .size = {.machine_count = 200, .task_count = 3600, .class_count = 36},
      .demand = Demand::kPeerAffinity,
@@ -76,7 +76,7 @@ int64_t DivideUp(int64_t dividend, int64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
 
-// Makes `requirement`, of a node, a pod or a namespace, hold for one value.
+// Makes a requirement on a node, a pod or a namespace hold for one value.
 template <class Requirement>
 void RequireLabel(const std::string& key, const std::string& value,
                   Requirement* requirement) {
@@ -90,7 +90,7 @@ void SelectPeers(const firmament::TaskDescriptor& task, Selector* selector) {
   RequireLabel(kAppKey, task.job_id(), selector->add_matchexpressions());
 }
 
-// Of pod affinity or anti-affinity.
+// Fills a term of pod affinity or anti-affinity.
 template <class Term>
 void DescribeTerm(const BenchProfile& profile,
                   const firmament::TaskDescriptor& task, const char* topology,

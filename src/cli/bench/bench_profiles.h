@@ -1,4 +1,4 @@
-// The profiles of `sluicectl bench`: clusters and demands in the shape of known
+// The profiles of `sluicectl bench`: clusters and demands modeled on known
 // benchmarks.
 //
 // The peers of a task are the tasks of its class, itself included: they have
@@ -36,22 +36,22 @@ struct BenchProfile {
   };
 
   std::string_view name = {};
-  std::string_view help = {};   // What that comes to, in one line.
-  std::string_view model = {};  // The benchmark with this shape, if any.
-  BenchSize size = {};          // Where no flag says otherwise.
+  std::string_view help = {};   // What tasks require, in one line.
+  std::string_view model = {};  // The benchmark it is modeled on, if any.
+  BenchSize size = {};          // Unless flags say otherwise.
   Demand demand = Demand::kNothing;
-  int64_t zone_count = 1;  // Machines are of zone1, zone2, ... in turn.
-  // Tasks are of as many namespaces in turn.  With several, peers are looked
-  // for in all of them, by a namespace selector.
+  int64_t zone_count = 1;  // Machines are in zone1, zone2, ... in turn.
+  // Tasks are in this many namespaces in turn.  If there are several, a
+  // namespace selector finds peers in all of them.
   int64_t namespace_count = 1;
-  // Tasks of a lower priority that fill each machine before the others come, of
-  // which each takes the room of all but one of them.  Then no machine has room
-  // for two of the others.
+  // How many tasks of a lower priority fill each machine before others come.
+  // Each of the others takes the room of all but one of them.  So no machine
+  // has room for two of the others.
   int64_t fillers_per_machine = 0;
 
-  // Then all classes have equally many tasks.
+  // True if tasks refer to their peers.  Then all classes are of one size.
   bool HasPeers() const { return demand > Demand::kFirstZone; }
-  // Then tasks are placed only by a daemon that stops others for them.
+  // True if only a daemon that stops other tasks can place these.
   bool Preempts() const { return fillers_per_machine > 0; }
 };
 
@@ -62,7 +62,7 @@ std::span<const BenchProfile> BenchProfiles();
 const BenchProfile& FindBenchProfile(std::string_view name);
 
 // How many tasks each machine must have room for, whatever their sizes, so that
-// all tasks can be placed; nothing where the demands do not allow it.
+// all tasks can be placed; nullopt if the demands make that impossible.
 // REQUIRES: positive counts.
 std::optional<int64_t> TasksPerMachine(const BenchProfile& profile,
                                        const BenchSize& size);

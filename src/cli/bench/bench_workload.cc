@@ -18,7 +18,7 @@ constexpr uint64_t kMillibytesPerMib = 1000ull << 20;
 // A float of the contract holds millicores exactly up to 2^24.
 constexpr int64_t kTasksPerMachineMax = (1 << 24) / (kCpuSteps * kCpuStepMilli);
 
-// Where some tasks displace others: their sizes and priority.
+// The sizes and the priority of tasks of which some displace others.
 constexpr int64_t kFillerCpuMilli = 900;
 constexpr int64_t kUrgentCpuMilli = 3000;
 constexpr int64_t kPreemptingMemoryMib = 500;
@@ -81,7 +81,7 @@ void BenchWorkload::DescribeMachine(
              kMemorySteps * kMemoryStepMib * tasks_per_machine_,
              machine.mutable_available_resources());
   *machine.mutable_resource_capacity() = machine.available_resources();
-  // As many of the smallest tasks as it has cpu for.
+  // Its cpu has room for this many of the smallest tasks.
   machine.set_max_pods(static_cast<uint64_t>(tasks_per_machine_ * kCpuSteps));
   sluice::DescribeMachine(profile_, index, &machine);
   firmament::ResourceTopologyNodeDescriptor& child = *node->add_children();

@@ -1,5 +1,5 @@
-// The machines and tasks of a benchmark: many of one size, and of some classes.
-// Where the profile has fillers, they are the first of the tasks.
+// The machines of a benchmark, all of one size, and its tasks, of some classes.
+// If the profile has fillers, they are the first tasks.
 //
 // Threads: immutable after construction.
 
@@ -18,14 +18,15 @@ namespace sluice {
 
 class BenchWorkload {
  public:
-  // Errors: kInvalidArgument where a machine would have to hold more tasks than
-  // its amounts can say.  `profile` must outlive the workload.
+  // `profile` must outlive the workload.
+  // Errors: kInvalidArgument if a machine would have to hold more tasks than
+  // its amounts can express.
   static absl::StatusOr<BenchWorkload> Make(const BenchProfile& profile,
                                             const BenchSize& size,
                                             int64_t seed);
 
   const BenchProfile& profile() const { return profile_; }
-  // Its tasks are those that are timed: without fillers.
+  // Its tasks are those that are timed, without the fillers.
   const BenchSize& size() const { return size_; }
   int64_t filler_count() const {
     return profile_.fillers_per_machine * size_.machine_count;

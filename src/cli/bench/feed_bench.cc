@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kTaskPrefix = "task-";
 constexpr int64_t kWaitUs = 1000000;
-// Nothing has come for so many waits: nothing will.
+// After this many waits without news nothing more will come.
 constexpr int kWaitsMax = 20;
 
 class FeedBench {
@@ -46,7 +46,7 @@ class FeedBench {
     return PlaceRange(0, workload_.filler_count());
   }
 
-  // The others, in the time that counts.
+  // Places the other tasks, and times that.
   absl::Status PlaceTasks() {
     ASSIGN_OR_RETURN(rounds_before_, CountRounds());
     const int64_t cpu_before_us = GetProcessUsage().cpu_us;
@@ -58,7 +58,7 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  // A single task at a time, on a cluster where nothing else happens.
+  // Times single tasks, one after the other, on a cluster otherwise idle.
   absl::Status TimeSingleTasks(int64_t count) {
     Progress progress(context_, "tasks timed", count);
     for (int64_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ class FeedBench {
       const int64_t started_us = Now();
       v1::TaskStated* task = client_->Add()->mutable_task();
       task->set_id(id);
-      // Of the smallest class, so that it fits beside all others.
+      // It asks for nothing, so that it fits beside all others.
       task->mutable_description()->mutable_task_descriptor()->set_job_id(id);
       if (!client_->Flush()) return Ended();
       while (placed_ == before) RETURN_IF_ERROR(Wait());
@@ -80,10 +80,10 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  // As a client does that comes back to a daemon that knows all of it.
+  // Does what a client does that comes back to a daemon which knows everything.
   absl::Status Resync() { return StateAll(&resync_us_); }
 
-  // As a client does that comes to a daemon that knows nothing.
+  // Does what a client does that comes to a daemon which knows nothing.
   absl::Status FillEmpty() {
     for (Task& task : tasks_) task.place.clear();
     RETURN_IF_ERROR(StateAll(&filling_us_));
@@ -130,7 +130,7 @@ class FeedBench {
       report.AddMicroseconds({"resync_us", "all stated anew"}, resync_us_);
     }
     if (filling_us_ > 0) {
-      // The machines, the tasks, and the ends of the snapshot.
+      // The machines, the tasks, and the snapshot's begin and end.
       report.AddRate({"fill_events_per_s", "stated to an empty daemon"},
                      size.machine_count + left_count() + 2, filling_us_);
     }
@@ -154,7 +154,7 @@ class FeedBench {
  private:
   struct Task {
     std::string place;       // Empty: not placed yet.
-    bool is_victim = false;  // Thus gone.
+    bool is_victim = false;  // Stopped, and so gone.
   };
 
   static std::string TaskId(size_t index) { return StrCat(kTaskPrefix, index); }
@@ -167,7 +167,7 @@ class FeedBench {
     if (error != std::errc() || index >= tasks_.size()) return std::nullopt;
     return index;
   }
-  // Of the tasks, so many were not stopped.
+  // How many tasks were not stopped.
   int64_t left_count() const { return workload_.task_count() - victims_; }
   int64_t Now() const { return context_.clock.MonotonicUs(); }
 
@@ -182,8 +182,8 @@ class FeedBench {
     return status.last_round().number();
   }
 
-  // From `first` to before `end`.  They are placed while further ones are
-  // stated.
+  // States the tasks from `first` to before `end` and waits until all are
+  // placed.  The first are placed while later ones are still being stated.
   absl::Status PlaceRange(int64_t first, int64_t end) {
     Progress progress(context_, "tasks stated", end - first);
     awaited_ = end - first;
@@ -247,7 +247,7 @@ class FeedBench {
     return client_->FlushIfFull() ? absl::OkStatus() : Ended();
   }
 
-  // Until all that was added so far is durable.
+  // Waits until all that was added so far is durable.
   absl::Status Settle() {
     if (!client_->Flush()) return Ended();
     const uint64_t last = client_->sequence();
@@ -255,7 +255,7 @@ class FeedBench {
     return absl::OkStatus();
   }
 
-  // Until something comes.
+  // Waits for news and takes it.
   absl::Status Wait() {
     for (int waits = 0; waits < kWaitsMax; ++waits) {
       const FeedClient::News news = client_->Take(kWaitUs);
@@ -273,10 +273,11 @@ class FeedBench {
     }
     return absl::InternalError(StrCat(
         awaited_ - placed_,
-        " tasks were not placed, though all fit, and nothing comes any more"));
+        " tasks were not placed, although all fit, and no more news came"));
   }
 
-  // Whether the daemon stops tasks where nothing else makes room.
+  // Errors: kFailedPrecondition if the daemon would have to stop tasks to make
+  // room and does not.
   absl::Status CheckPreempts() const {
     if (!workload_.profile().Preempts() || victims_ > 0) {
       return absl::OkStatus();
@@ -290,7 +291,7 @@ class FeedBench {
     }
     return absl::FailedPreconditionError(
         StrCat(round.pending(),
-               " tasks wait and the daemon stops none for them: it has to run "
+               " tasks wait and the daemon stops no others for them: run it "
                "with --preemption=priority"));
   }
 
@@ -328,13 +329,13 @@ class FeedBench {
   std::optional<FeedClient> client_;
   std::vector<Task> tasks_;
   uint64_t durable_ = 0;
-  int64_t durable_us_ = 0;  // When it became so.
-  int64_t awaited_ = 0;     // So many are to be placed,
-  int64_t placed_ = 0;      // of which so many are.
+  int64_t durable_us_ = 0;  // When `durable_` last changed.
+  int64_t awaited_ = 0;     // How many tasks are to be placed,
+  int64_t placed_ = 0;      // and how many of them are.
   int64_t placed_us_ = 0;
   int64_t victims_ = 0;
   int64_t nominated_us_ = 0;
-  uint64_t rounds_before_ = UINT64_MAX;  // Until the time that counts begins.
+  uint64_t rounds_before_ = UINT64_MAX;  // Until PlaceTasks() begins.
 
   int64_t started_us_ = 0;
   uint64_t rounds_ = 0;

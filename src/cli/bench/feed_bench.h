@@ -20,13 +20,15 @@ struct FeedBenchOptions {
   bool keeps = false;
 };
 
-// States the machines, then the tasks, until all are placed; then what the
-// options ask for; and at last, unless it keeps it, an empty snapshot, which
-// removes everything.
-// Messages are built while the clock runs.  Fillers are placed before it runs,
-// and what the daemon stops is gone as soon as that is told.
-// Errors: of the call, and where a task was not placed; kFailedPrecondition
-// where the daemon would have to stop fillers and does not.
+// States the machines, then the tasks, and waits until all are placed; then
+// does what `options` ask for.  In the end it states an empty snapshot, which
+// removes everything, unless the options keep it.
+//
+// Messages are built while the clock runs.  Fillers are placed before that, and
+// a task that the daemon stops is gone at once.
+//
+// Errors: those of the call; kInternal if a task was not placed;
+// kFailedPrecondition if the daemon should stop fillers and does not.
 absl::StatusOr<Report> RunFeedBench(const CommandContext& context,
                                     const BenchWorkload& workload,
                                     const FeedBenchOptions& options);

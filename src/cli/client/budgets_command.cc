@@ -5,8 +5,8 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/v1/inspector.pb.h"
@@ -20,10 +20,10 @@ constexpr Command::Text kText = {
     .summary = "Lists the disruption budgets and what each allows now",
     .description =
         R"(Lists the disruption budgets of jobs and of feeds by name, with their limits.
-EXPECTED is how many tasks of a budget there are to be, AVAILABLE how many of
-them run and are not told to leave, and NEEDED how many of these have to stay.
-ALLOWED is how many more may be stopped or moved now; where that is less than
-what is available beyond what is needed, the budget's own client says so.
+EXPECTED is how many tasks a budget should have, AVAILABLE how many of them run
+and were not told to leave, and NEEDED how many of these have to stay.  ALLOWED
+is how many more may be stopped or moved now; if that is less than AVAILABLE
+minus NEEDED, the budget's own client says so.
 )"};
 
 std::string LimitText(const v1::Budget& budget) {
@@ -63,12 +63,7 @@ class BudgetsCommand final : public Command {
     Connection connection(context.options);
     ASSIGN_OR_RETURN(const v1::ListBudgetsResponse budgets,
                      connection.ListBudgets());
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(budgets, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintBudgets(budgets, out);
-    }
+    PrintAnswer(context, budgets, &PrintBudgets);
     return absl::OkStatus();
   }
 };

@@ -1,7 +1,7 @@
-// Many calls of the Firmament contract in flight at once, at most so many.
+// Keeps many calls of the Firmament contract in flight, up to a limit.
 //
-// Calls of one key (a task, say) are sent one after the other, each after the
-// reply to the one before; calls of different keys may overtake each other.
+// Calls with one key (a task, say) are sent one after the other, each after the
+// reply to the one before; calls with different keys may overtake each other.
 //
 // Threads: none of its own.  Replies are handed over on the caller's thread,
 // within Send and Drain.
@@ -41,8 +41,8 @@ class CallPipeline {
   CallPipeline(const CallPipeline&) = delete;
   CallPipeline& operator=(const CallPipeline&) = delete;
 
-  // Sends a call, first waiting for replies while `calls_max` calls are under
-  // way or queued behind one of their key.
+  // Sends a call.  First waits for replies while `calls_max` calls are in
+  // flight or queued behind one with their key.
   // Errors: those of the first call that failed; from then on nothing is sent.
   absl::Status Send(const google::protobuf::MethodDescriptor& method,
                     uint64_t key,
@@ -83,7 +83,7 @@ class CallPipeline {
   // address is its call's tag, so the vector never grows.
   std::vector<Call> slots_;
   std::vector<size_t> free_slots_;
-  // For each key with a call in flight, what waits for it.
+  // For each key with a call in flight, the calls that wait for it.
   std::unordered_map<uint64_t, std::deque<Call>> queued_by_key_;
   size_t queued_count_ = 0;
   absl::Status status_;

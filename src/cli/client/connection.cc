@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Of a message that the server sent.
+// Errors repeat no more than this of a message from the server.
 constexpr size_t kShownBytes = 1024;
 
 std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
@@ -34,8 +34,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const GlobalOptions& options) {
   // The server bounds its replies; a client that refused them would lose
   // deltas, which are delivered once.
   arguments.SetMaxReceiveMessageSize(-1);
-  // What fails is reported, not tried again behind the user's back; that and
-  // the bookkeeping for channelz, which nothing here serves, take a fifth of
+  // A failure is reported, not retried behind the user's back.  Retries and the
+  // bookkeeping for channelz, which nothing here serves, would take a fifth of
   // the time of a call.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
@@ -46,8 +46,8 @@ std::shared_ptr<grpc::Channel> MakeChannel(const GlobalOptions& options) {
       options.server, MakeCredentials(options.identity), arguments);
 }
 
-// Who leads instead, as one that follows says; empty where it does not know;
-// nothing where the error is another one.
+// The leader that a follower names in its error; empty if it knows of none;
+// nullopt if the error is a different one.
 std::optional<std::string> LeaderIn(const grpc::Status& status) {
   v1::ErrorStatus details;
   if (!details.ParseFromString(status.error_details())) return std::nullopt;
@@ -210,7 +210,7 @@ absl::Status Connection::StatusOf(const grpc::Status& status) const {
                           : StrCat(server_, " follows; ", *leader,
                                    " leads: --server=", *leader));
     }
-    // All that a client hears of a server that wants TLS, or a certificate.
+    // This is all that gRPC says if the server wants TLS or a certificate.
     const std::string_view hint =
         !detail.ends_with("Socket closed") ? ""
         : has_tls_ ? "; does it ask for another certificate (--tls_cert)?"

@@ -19,9 +19,9 @@
 
 namespace sluice {
 
-// `server` with the port of sluiced, 9090, where it has none: "localhost",
-// "::1" and "[::1]" have none.  What begins with a scheme, "unix:", stays as it
-// is.
+// `server` with the port of sluiced, 9090, added if it has none: "localhost",
+// "::1" and "[::1]" have none.  An address with a scheme, "unix:/path", stays
+// as it is.
 std::string WithPort(std::string_view server);
 
 class Connection {
@@ -42,9 +42,9 @@ class Connection {
   absl::StatusOr<v1::Drain> GetDrain(const v1::GetDrainRequest& request);
   absl::StatusOr<v1::RebalancePlan> PlanRebalance(
       const v1::PlanRebalanceRequest& request);
-  // All pages as one response.  They are asked for one by one: what changes
-  // meanwhile may be missed.  kInternal if the server gives the same page token
-  // twice in a row, which would never end.
+  // All pages as one response.  They are fetched one by one, so that what
+  // changes meanwhile may be missed.  kInternal if the server gives the same
+  // page token twice in a row, since that would never end.
   absl::StatusOr<v1::ListMachinesResponse> ListMachines(
       v1::ListMachinesRequest request);
   absl::StatusOr<v1::ListTasksResponse> ListTasks(v1::ListTasksRequest request);
@@ -52,13 +52,13 @@ class Connection {
   absl::StatusOr<v1::RoundNetwork> GetNetwork();
   absl::StatusOr<v1::ListPoliciesResponse> ListPolicies();
 
-  // For calls that are not among these.
+  // For all other calls.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 
   // A context for one call, with the deadline that the user asked for.
   std::unique_ptr<grpc::ClientContext> MakeContext() const;
 
-  // What went wrong in a call, with the server's name:
+  // The error of a call, with the server's name:
   // "cannot reach 127.0.0.1:9090: connection refused".  OK stays OK.
   absl::Status StatusOf(const grpc::Status& status) const;
 

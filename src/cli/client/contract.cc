@@ -46,8 +46,8 @@ Answer AnswerOf(const google::protobuf::Message& reply) {
   if (field == nullptr) field = type.FindFieldByName("status");
   if (field == nullptr || field->enum_type() == nullptr) return {.name = "OK"};
   const int number = reply.GetReflection()->GetEnumValue(reply, field);
-  // The contract has no value of their own for samples, but those that say that
-  // a machine was added, or that a task has completed.
+  // The contract has no reply values for samples.  It reuses those which say
+  // that a machine was added or a task has completed.
   const bool is_of_sample =
       &type == firmament::ResourceStatsResponse::descriptor() ||
       &type == firmament::TaskStatsResponse::descriptor();

@@ -31,11 +31,11 @@ std::unique_ptr<google::protobuf::Message> MakeMessage(
 
 // What a server answered to a call.
 struct Answer {
-  // The name of the reply's value, e.g. "TASK_SUBMITTED_OK"; "OK" where the
-  // call has no reply type (Schedule).
+  // The name of the reply's value, e.g. "TASK_SUBMITTED_OK"; "OK" if the call
+  // has no reply type (Schedule).
   std::string name;
-  // Whether the call did what it says.  NODE_ALREADY_EXISTS counts as done:
-  // the machine is known and in use.
+  // True if the call did what its name says.  NODE_ALREADY_EXISTS counts as
+  // done: the machine is known and in use.
   bool is_done = true;
 };
 

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Two machines that share a key are only kept in order needlessly.
+// Two machines may share a key.  Then their calls keep their order needlessly.
 uint64_t MachineKey(std::string_view uuid) { return Fnv1a64(uuid); }
 
 }  // namespace

@@ -40,10 +40,10 @@ class ContractClient {
   // Waits until every call has been answered.
   absl::Status Drain();
 
-  // Drains, then has a round run and returns what it decided.
+  // Drains, then runs a round and returns what it decided.
   absl::StatusOr<firmament::SchedulingDeltas> Schedule();
 
-  // How long each Schedule call took so far, from request to reply.
+  // How long each Schedule call has taken so far, from request to reply.
   const std::vector<int64_t>& round_us() const { return round_us_; }
 
  private:

@@ -2,17 +2,16 @@
 #include <memory>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/flag_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/progress.h"
 #include "cli/base/rest.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/base/clock.h"
@@ -24,18 +23,18 @@ namespace {
 constexpr Command::Text kText = {
     .name = "drain",
     .arguments = "MACHINE",
-    .summary =
-        "Moves what can move off a machine, and says what holds the rest",
+    .summary = "Moves what can move off a machine, and says why the rest stays",
     .description =
-        R"(Lets nothing be placed on a machine, given by its uuid or its name, until that
-is cancelled, and moves what runs there, as "kubectl drain" does: clients are
-told to end tasks as places are found for their successors, round by round,
-within disruption budgets.  Says what has left, what was told to leave, what is
-to be told next, and why the others stay.  Call it again to see how far that is.
+        R"(Drains MACHINE, a uuid or a name, as "kubectl drain" does: until the draining is
+cancelled, nothing is placed there, and what runs there is moved.  Round by
+round, as it finds places for their successors and within disruption budgets,
+the daemon tells clients to end tasks.  The command says how many tasks have
+left, were told to leave or are to be told next, and why the others stay.  Run
+it again to see the progress.
 
-With --wait it goes on until nothing is left that may still move by itself, and
-fails if something stays.  It waits for budgets for as long as these allow no
-more; stopping it does not end the draining.
+With --wait it goes on until nothing more can move by itself, and fails if
+something stays.  It waits for budgets as long as these allow no more.  Stopping
+the command does not end the draining.
 )",
     .example = "sluicectl drain node-1 --wait"};
 
@@ -52,9 +51,8 @@ bool IsUnderWay(const v1::Drain& drain) {
          CountHeld(drain, /*is_only_for_now=*/true) > 0;
 }
 
-std::string_view NameOf(const v1::Drain& drain) {
-  return drain.machine_name().empty() ? drain.machine_uuid()
-                                      : drain.machine_name();
+std::string NameOf(const v1::Drain& drain) {
+  return NameOrId(drain.machine_name(), drain.machine_uuid());
 }
 
 void PrintDrain(const v1::Drain& drain, std::ostream& out) {
@@ -85,8 +83,8 @@ class DrainCommand final : public Command {
 
   void AddFlags(FlagSet& flags) override {
     flags.AddSwitch("cancel",
-                    "Ends it: the machine takes tasks again. Whoever was told\n"
-                    "to leave leaves.",
+                    "Ends the draining: the machine takes tasks again. Tasks\n"
+                    "that were told to leave still leave.",
                     &cancels_);
     flags.AddSwitch("wait", "Goes on until nothing more can move by itself.",
                     &waits_);
@@ -113,20 +111,16 @@ class DrainCommand final : public Command {
     request.set_cancel(cancels_);
     ASSIGN_OR_RETURN(v1::Drain drain, connection.DrainMachine(request));
     if (waits_) RETURN_IF_ERROR(Wait(context, &connection, &drain));
-    if (context.options.wants_json()) {
-      context.console.out << JsonOf(drain, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintDrain(drain, context.console.out);
-    }
+    PrintAnswer(context, drain, &PrintDrain);
     if (!waits_) return absl::OkStatus();
     if (!drain.is_draining()) {
       return absl::AbortedError(
-          StrCat(NameOf(drain), ": somebody has cancelled it"));
+          StrCat(NameOf(drain), ": somebody cancelled the draining"));
     }
     const int64_t held = CountHeld(drain, /*is_only_for_now=*/false);
     if (held == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        StrCat(NameOf(drain), ": ", held, " stay"));
+        StrCat(NameOf(drain), ": tasks that stay: ", held));
   }
 
  private:
@@ -135,7 +129,7 @@ class DrainCommand final : public Command {
     const int64_t total = drain->left() + drain->leaving() + drain->movable() +
                           CountHeld(*drain, /*is_only_for_now=*/false);
     v1::GetDrainRequest request;
-    // A name may be another machine's by and by.
+    // Another machine may have the name by then.
     request.set_machine(drain->machine_uuid());
     Progress progress(context, "tasks have left", total);
     while (drain->is_draining() && IsUnderWay(*drain)) {

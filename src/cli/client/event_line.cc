@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Enough of a name or a reason to find the fault.
+// Errors repeat this much of a name or a reason, enough to find the fault.
 constexpr size_t kShownBytes = 240;
 
 constexpr std::string_view kSpaces = " \t\r\n";
@@ -23,8 +23,8 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpaces) + 1);
 }
 
-// Where the JSON object at the start of `text` ends, counted in braces outside
-// strings; npos where it does not.
+// Where the JSON object at the start of `text` ends, found by counting braces
+// outside strings; npos if it does not end.
 size_t EndOfObject(std::string_view text) {
   size_t depth = 0;
   bool is_in_string = false;
@@ -47,7 +47,7 @@ size_t EndOfObject(std::string_view text) {
   return std::string_view::npos;
 }
 
-// {"key": {...}} taken apart.  The value's text is not looked into further.
+// The parts of {"key": {...}}.  The text of the value is not parsed.
 struct KeyAndValue {
   std::string_view key;
   std::string_view value;

@@ -24,11 +24,11 @@ struct Event {
   std::unique_ptr<google::protobuf::Message> request;
 };
 
-// Whether there is nothing to send in `line`: it is blank, or its first
-// visible characters are # or //.
+// True if `line` has nothing to send: it is blank, or its first visible
+// characters are # or //.
 bool IsCommentLine(std::string_view line);
 
-// What errors call a line: "demo.jsonl, line 3", or "line 3" of "-".
+// The name of a line in errors: "demo.jsonl, line 3"; for "-", "line 3".
 std::string LineName(std::string_view path, int64_t number);
 
 // Errors: kInvalidArgument with the reason, without the line's number.

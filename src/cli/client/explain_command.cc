@@ -8,9 +8,9 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/quantity.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "cli/client/resource_text.h"
@@ -25,17 +25,17 @@ constexpr Command::Text kText = {
     .arguments = "TASK",
     .summary = "Says why a task waits, or where it runs",
     .description =
-        R"(Says where the task with the uid, or else the name, TASK runs, or why it waits:
-on how many machines it would fit now, what speaks against the others, and
-what the three nearest of them lack.  Each machine counts for the first thing
-that speaks against it.  Of a task that runs: what each policy would charge now
-for its machine, and for the machine that would come next.
+        R"(Says where the task with the uid or the name TASK runs, or why it waits: on how
+many machines it would fit now, what speaks against the others, and what the
+three nearest of them lack.  Each machine counts under the first reason that
+speaks against it.  For a running task it also says what each policy would
+charge now for its machine and for the next best one.
 )",
     .example = "sluicectl explain demo/shop-1"};
 
 constexpr size_t kSummaryBytesMax = 4096;
 
-// What the task says about machines and other tasks, one row for each kind.
+// Adds a row for each kind of rule that the task has.
 void AddRules(const v1::Task& task, Table& table) {
   const auto add = [&table](std::string_view name, const auto& texts,
                             std::string_view separator) {
@@ -63,9 +63,8 @@ void PrintTask(const v1::Task& task, std::ostream& out) {
   if (!task.job_uuid().empty()) table.AddRow({"job", task.job_uuid()});
   table.AddRow({"state", std::string(TaskStateName(task.state()))});
   if (!task.machine_uuid().empty()) {
-    table.AddRow({"machine", task.machine_name().empty()
-                                 ? task.machine_uuid()
-                                 : task.machine_name()});
+    table.AddRow(
+        {"machine", NameOrId(task.machine_name(), task.machine_uuid())});
   }
   const v1::Resources& request = task.request();
   table.AddRow({"cpu", FormatCpu(request.cpu_millicores())});
@@ -81,14 +80,11 @@ void PrintTask(const v1::Task& task, std::ostream& out) {
 
 // A row for each policy, and a column for each machine.
 void PrintCosts(const v1::TaskExplanation& explanation, std::ostream& out) {
-  const auto name_of = [](const v1::MachineCost& cost) {
-    return cost.machine_name().empty() ? cost.machine_uuid()
-                                       : cost.machine_name();
-  };
   std::vector<Table::Column> columns = {{"POLICY"}};
   for (const v1::MachineCost& cost : explanation.costs()) {
     columns.push_back(
-        {StrCat(name_of(cost), columns.size() == 1 ? "" : " (next)"),
+        {StrCat(NameOrId(cost.machine_name(), cost.machine_uuid()),
+                columns.size() == 1 ? "" : " (next)"),
          Align::kRight});
   }
   Table table(std::move(columns));
@@ -125,8 +121,7 @@ void PrintExplanation(const v1::TaskExplanation& explanation,
     out << '\n';
     Table table({{"NEAREST"}, {"WHY NOT"}});
     for (const v1::NearMiss& machine : explanation.nearest()) {
-      table.AddRow({machine.machine_name().empty() ? machine.machine_uuid()
-                                                   : machine.machine_name(),
+      table.AddRow({NameOrId(machine.machine_name(), machine.machine_uuid()),
                     machine.lacks()});
     }
     table.Print(out);
@@ -149,12 +144,7 @@ class ExplainCommand final : public Command {
     request.set_task(task_);
     ASSIGN_OR_RETURN(const v1::TaskExplanation explanation,
                      connection.ExplainTask(request));
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(explanation, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintExplanation(explanation, out);
-    }
+    PrintAnswer(context, explanation, &PrintExplanation);
     return absl::OkStatus();
   }
 

@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-// Large enough to share the cost of a write of the daemon's, and small enough
-// that it applies one while the next is on its way.
+// Large enough to share the cost of a write in the daemon, and small enough
+// that the daemon applies one batch while the next is on its way.
 constexpr int kBatchEvents = 1000;
 
 template <class T>
@@ -25,7 +25,7 @@ FeedClient::FeedClient(const CommandContext& context, std::string feed)
       connection_(context.options),
       feed_(std::move(feed)) {
   v1::Feed::NewStub(connection_.channel())->async()->Connect(&call_, this);
-  AddHold();  // Writes begin here, and not where gRPC calls.
+  AddHold();  // Since the owner starts writes, and not gRPC's callbacks.
   StartRead(&read_);
   StartCall();
 }

@@ -1,9 +1,9 @@
 // A client of sluice.v1.Feed: events out in batches, news in as they come.
 //
-// gRPC reads on its threads.  What it has read waits until it is taken; deltas
+// gRPC reads on its own threads, and news waits until it is taken.  Deltas
 // that were taken are confirmed with the next batch, or by Confirm().
 //
-// Threads: one, but for what gRPC calls.
+// Threads: one calls the public functions; gRPC's call On...Done().
 
 #ifndef SLUICE_CLI_CLIENT_FEED_CLIENT_H_
 #define SLUICE_CLI_CLIENT_FEED_CLIENT_H_
@@ -34,12 +34,12 @@ class FeedClient
     std::vector<v1::FeedDelta> deltas;
     std::vector<v1::FeedNomination> nominations;
     int64_t arrived_us = 0;  // When the last of it came.
-    bool has_ended = false;  // The call: nothing more comes.
+    bool has_ended = false;  // The call has ended: nothing more comes.
   };
 
   // Opens the call.  `context` must outlive the client.
   FeedClient(const CommandContext& context, std::string feed);
-  // Breaks the call off if it goes on.
+  // Cancels the call unless it was closed.
   ~FeedClient() override;
   FeedClient(const FeedClient&) = delete;
   FeedClient& operator=(const FeedClient&) = delete;
@@ -51,10 +51,11 @@ class FeedClient
   // Sends what was added.  Returns whether the call goes on.
   bool Flush();
   bool FlushIfFull();
-  // Confirms what was taken, if that was not done.
+  // Confirms the deltas that were taken, unless that was done.  Returns whether
+  // the call goes on.
   bool Confirm();
 
-  // What has come since the last time, after waiting for it for so long.
+  // The news since the last call; waits up to `timeout_us` if there is none.
   News Take(int64_t timeout_us);
 
   // Says that nothing more will be sent, takes what still comes, and returns
@@ -66,9 +67,9 @@ class FeedClient
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
-  // Sends it when what was sent before has left.
+  // Sends `request` when the one before it has left.
   bool Write(v1::FeedRequest* request);
-  // Waits for the end of the call, which nothing holds up any more.
+  // Waits for the end of the call.
   grpc::Status AwaitEnd();
 
   const Clock& clock_;
@@ -77,10 +78,10 @@ class FeedClient
   grpc::ClientContext call_;
   v1::FeedRequest request_;
   uint64_t sequence_ = 0;
-  uint64_t taken_ = 0;      // Deltas,
-  uint64_t confirmed_ = 0;  // up to which.
+  uint64_t taken_ = 0;      // The last delta that was taken,
+  uint64_t confirmed_ = 0;  // and the last that was confirmed.
   bool is_closed_ = false;
-  // gRPC's, while it reads or writes.
+  // They are gRPC's while it reads or writes.
   v1::FeedRequest written_;
   v1::FeedResponse read_;
 

@@ -40,20 +40,20 @@ sequence:
   {"endSnapshot": {}}
   {"taskGone": {"id": "web-1"}}
 
-(each on one line, however).  Blank lines and lines that begin with # or // are
-skipped.  A line that makes no sense is named by its number, and neither it nor
-anything after it is sent.
+In FILE each of them is on one line.  Blank lines and lines that begin with # or
+// are skipped.  If a line makes no sense, the error has its number, and neither
+that line nor anything after it is sent.
 
-The feed begins with a snapshot: what it stated before, and the snapshot leaves
-out, is gone when that ends.  So --snapshot with an empty FILE removes all that
-NAME ever stated.  Decisions are confirmed as they are printed.  At the end of
-FILE the command waits until all is durable, and longer with --for.
+A feed begins with a snapshot: when that ends, whatever the feed stated before
+and the snapshot leaves out is gone.  So --snapshot with an empty FILE removes
+all that NAME ever stated.  Decisions are confirmed as they are printed.  At the
+end of FILE the command waits until all is durable, and longer with --for.
 )"};
 
 constexpr int kPollMs = 20;
 constexpr int64_t kSecondUs = 1000000;
 
-// Lines as they come, without waiting for more.
+// Reads lines as they come.
 class LineReader {
  public:
   LineReader() = default;
@@ -70,8 +70,7 @@ class LineReader {
     return absl::NotFoundError(
         StrCat("cannot open ", path, ": ", std::strerror(errno)));
   }
-  // The next line; nothing where none has come within `timeout_ms`, or at the
-  // end.
+  // The next line; nullopt at the end, or if none has come within `timeout_ms`.
   std::optional<std::string> Next(int timeout_ms) {
     size_t end = text_.find('\n', at_);
     if (end == std::string::npos && !is_over_) {
@@ -117,13 +116,13 @@ class FeedCommand final : public Command {
 
   void AddFlags(FlagSet& flags) override {
     flags.AddSwitch("snapshot",
-                    "Makes FILE a snapshot: begin_snapshot before it, and "
-                    "end_snapshot\nafter it.",
+                    "Makes FILE a snapshot: sends begin_snapshot before it "
+                    "and\nend_snapshot after it.",
                     &is_snapshot_);
     flags.AddInteger({.name = "for",
                       .value = "SECONDS",
-                      .help = "Goes on printing for so long when FILE has "
-                              "ended (0)."},
+                      .help = "Goes on printing for this long after the end "
+                              "of FILE (0)."},
                      {.min = 0, .max = 1'000'000'000}, &for_s_);
   }
 
@@ -158,7 +157,7 @@ class FeedCommand final : public Command {
   }
 
  private:
-  // Until the end of the input, or of the call.
+  // Sends events until the input or the call ends.
   absl::Status SendAll(const CommandContext& context, LineReader& lines,
                        FeedClient& client) {
     if (is_snapshot_) client.Add()->mutable_begin_snapshot();

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "cli/base/json.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/v1/inspector.pb.h"
@@ -15,12 +15,18 @@ namespace {
 constexpr Command::Text kText = {
     .name = "forget",
     .arguments = "",
-    .summary = "Forgets what a bridge that began anew did not mention again",
+    .summary = "Forgets what a client that began anew has not announced again",
     .description =
         R"(Forgets the machines and tasks that "status" calls stale: a client that began
-anew has not announced them again. What these tasks use is free then, so be sure
-that they do not run any more.
+anew has not announced them again.  This frees what these tasks use, so be sure
+that they no longer run.
 )"};
+
+void PrintForgotten(const v1::ForgetStaleResponse& forgotten,
+                    std::ostream& out) {
+  out << "forgotten: " << forgotten.machines() << " machines, "
+      << forgotten.tasks() << " tasks\n";
+}
 
 class ForgetCommand final : public Command {
  public:
@@ -34,13 +40,7 @@ class ForgetCommand final : public Command {
     Connection connection(context.options);
     ASSIGN_OR_RETURN(const v1::ForgetStaleResponse forgotten,
                      connection.ForgetStale());
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(forgotten, JsonLayout::kIndented) << '\n';
-    } else {
-      out << "forgotten: " << forgotten.machines() << " machines, "
-          << forgotten.tasks() << " tasks\n";
-    }
+    PrintAnswer(context, forgotten, &PrintForgotten);
     return absl::OkStatus();
   }
 };

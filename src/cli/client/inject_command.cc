@@ -42,27 +42,28 @@ in proto3's JSON mapping:
   {"taskCompleted": {"taskUid": "1"}}
   {"schedule": {}}
 
-(each on one line, however).  Events: nodeAdded, nodeUpdated, nodeFailed,
-nodeRemoved, taskSubmitted, taskUpdated, taskCompleted, taskFailed,
+In FILE each of them is on one line.  Events: nodeAdded, nodeUpdated,
+nodeFailed, nodeRemoved, taskSubmitted, taskUpdated, taskCompleted, taskFailed,
 taskRemoved, addTaskInfo, addTaskStats, addNodeStats, schedule, check.
 cpuCores are thousandths of a core, ramCap thousandths of a byte.
 
-Blank lines and lines that begin with # or // are skipped.  A line that makes
-no sense is named by its number, and neither it nor anything after it is sent.
-A call that the server refuses (TASK_NOT_FOUND, ...) is reported with its line,
-and the rest is sent; the exit code is 1 then.  NODE_ALREADY_EXISTS is no
+Blank lines and lines that begin with # or // are skipped.  If a line makes no
+sense, the error has its number, and neither that line nor anything after it is
+sent.  If the server refuses a call (TASK_NOT_FOUND, ...), the error has its
+line, the rest is sent, and the exit code is 1.  NODE_ALREADY_EXISTS is no
 refusal: the machine is there.
 
-A task or a machine whose description makes no sense is taken, too, but kept out
-of scheduling: it is listed at the end, with the reason, as far as it is still
-there then.  With --strict the exit code is 1 then.  Samples (addTaskStats,
-addNodeStats) that make no sense are dropped, and answered like others; the
+The server also takes a task or a machine whose description makes no sense, but
+keeps it out of scheduling.  Those that are still there at the end are listed
+with the reason; with --strict the exit code is then 1.  Samples (addTaskStats,
+addNodeStats) that make no sense are answered like others and dropped; the
 daemon's log names them.
 
-To submit what runs, as other programs call it, is to inject its events.
+Other programs call this "submit" or "apply".
 
 The decisions of each schedule are printed as they come.  A decision is
-delivered once: beside a cluster bridge, "schedule" takes decisions from it.
+delivered only once: beside a cluster bridge, "schedule" takes decisions from
+it.
 )",
     .example = "sluicectl inject deploy/examples/demo.jsonl"};
 
@@ -104,7 +105,7 @@ class InjectCommand final : public Command {
   bool stops_on_error_ = false;
   bool is_strict_ = false;
 
-  // How often which call got which answer.
+  // How often each call got each answer.
   std::map<std::pair<std::string, std::string>, int64_t> counts_;
   int64_t event_count_ = 0;
   int64_t refused_count_ = 0;
@@ -172,7 +173,7 @@ absl::Status InjectCommand::ShowQuarantine(const CommandContext& context) {
   Connection connection(context.options);
   const absl::Status asked = quarantine_.Ask(connection);
   if (!asked.ok() && !is_strict_) {
-    context.console.err << "sluicectl: cannot tell what is quarantined: "
+    context.console.err << "sluicectl: cannot list what is quarantined: "
                         << Message(asked) << '\n';
     return absl::OkStatus();
   }
@@ -186,7 +187,7 @@ absl::Status InjectCommand::ShowQuarantine(const CommandContext& context) {
   }
   if (!is_strict_) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      StrCat(quarantine_.size(), " of what was sent is quarantined"));
+      StrCat("tasks and machines that are quarantined: ", quarantine_.size()));
 }
 
 absl::Status InjectCommand::SendAll(const CommandContext& context,
@@ -211,7 +212,7 @@ absl::Status InjectCommand::SendAll(const CommandContext& context,
     }
     status = Annotate(status, LineName(path_, number));
     if (event.ok() && absl::IsInvalidArgument(status)) {
-      // How a strict server refuses.  A pipeline ends with its first error.
+      // A strict server refuses so.  A pipeline ends with its first error.
       ++event_count_;
       ++refused_count_;
       ++counts_[{EventName(*event->method), "INVALID_ARGUMENT"}];

@@ -8,8 +8,8 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/v1/inspector.pb.h"
@@ -20,11 +20,11 @@ namespace {
 constexpr Command::Text kText = {
     .name = "job",
     .arguments = "ID",
-    .summary = "Shows a job: how many of its tasks run, wait, ended",
+    .summary = "Shows a job and how many of its tasks wait, run, or have ended",
     .description =
-        R"(Shows the job whose uuid, or else whose name, is ID: its tasks by state, how
-many of them run together or none where it is a gang, and the uids of its first
-1000 tasks.
+        R"(Shows the job with the uuid or the name ID: how many of its tasks are in each
+state, for a gang how many of them run together or not at all, and the uids of
+its first 1000 tasks.
 )",
     .example = "sluicectl job training"};
 
@@ -38,7 +38,7 @@ void PrintJob(const v1::Job& job, std::ostream& out) {
   table.AddRow({"state", state});
   table.AddRow({"pending", StrCat(job.pending_tasks())});
   if (job.backoff_tasks() > 0) {
-    table.AddRow({"of these for a time", StrCat(job.backoff_tasks())});
+    table.AddRow({"of these in backoff", StrCat(job.backoff_tasks())});
   }
   table.AddRow({"running", StrCat(job.running_tasks())});
   table.AddRow({"completed", StrCat(job.completed_tasks())});
@@ -69,12 +69,7 @@ class JobCommand final : public Command {
     v1::GetJobRequest request;
     request.set_job(id_);
     ASSIGN_OR_RETURN(const v1::Job job, connection.GetJob(request));
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(job, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintJob(job, out);
-    }
+    PrintAnswer(context, job, &PrintJob);
     return absl::OkStatus();
   }
 

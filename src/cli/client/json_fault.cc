@@ -46,7 +46,7 @@ constexpr std::array kGrammar = {
     Words{"Missing low surrogate.", "half of a \\u pair is missing"},
     Words{"Invalid escape sequence.", "an escape is wrong"},
     Words{"Illegal hex string.", "an escape is wrong"},
-    Words{"Message too deep.", "objects lie too deep in each other"}};
+    Words{"Message too deep.", "objects are nested too deeply"}};
 
 constexpr std::array kTypes = {
     Words{"TYPE_UINT64", "a whole number from 0 up"},
@@ -63,7 +63,7 @@ constexpr std::array kTypes = {
     Words{"TYPE_STRING", "a text in quotes"},
     Words{"TYPE_BYTES", "bytes in base64"}};
 
-// "resource_desc.available_resources" as it stands in the files.
+// "resource_desc.available_resources" as files spell it, in camel case.
 std::string InCamelCase(std::string_view path) {
   std::string text;
   for (size_t i = 0; i < path.size(); ++i) {
@@ -77,7 +77,7 @@ std::string InCamelCase(std::string_view path) {
   return text;
 }
 
-// The message type that lies at `path` below `type`; null where there is none.
+// The message type at `path` below `type`; null if there is none.
 const Descriptor* TypeAt(std::string_view path, const Descriptor* type) {
   while (!path.empty() && type != nullptr) {
     const std::string_view step = path.substr(0, path.find('.'));
@@ -112,7 +112,7 @@ std::string ValuesOf(const EnumDescriptor& type) {
                 type.value_count() > kNamesMax ? ", ..." : "");
 }
 
-// What a field of the type that the parser calls `name` holds.
+// What a field holds whose type the parser calls `name`.
 std::string TypeText(std::string_view name, const Descriptor& root) {
   const auto* const it = std::ranges::find(kTypes, name, &Words::theirs);
   if (it != kTypes.end()) return std::string(it->ours);
@@ -124,7 +124,7 @@ std::string TypeText(std::string_view name, const Descriptor& root) {
   return "what belongs there";
 }
 
-// (path): invalid value VALUE for type NAME; empty if `fault` is another one.
+// For "(path): invalid value VALUE for type NAME"; empty for another fault.
 std::string WrongValueText(std::string_view path, std::string_view rest,
                            const Descriptor& type) {
   constexpr std::string_view kBegin = ": invalid value ";
@@ -169,7 +169,7 @@ std::string FieldText(std::string_view fault, const Descriptor& type) {
   return "";
 }
 
-// Where it is: the parser's third line points into its second.
+// Where the fault is: the parser's third line points into its second.
 std::string PlaceText(std::string_view fault) {
   const size_t first = fault.find('\n');
   if (first == std::string_view::npos) return "";

@@ -1,8 +1,8 @@
-// What is wrong with JSON that is to be a message, in words for people.
+// Says in words for people why JSON cannot be read as a message.
 //
-// Protobuf's parser says it in its own: "(task_uid): invalid value \"x\" for
-// type TYPE_UINT64".  What it says is known here for the versions that we build
-// with, and shown as it is where it is not.
+// Protobuf's parser has its own words: "(task_uid): invalid value \"x\" for
+// type TYPE_UINT64".  This file knows those of the versions that we build with,
+// and shows unknown ones as they are.
 //
 // Threads: free functions without state.
 
@@ -24,7 +24,7 @@ namespace sluice {
 absl::Status ReadJson(std::string_view json,
                       google::protobuf::Message* message);
 
-// Says `fault` of protobuf's parser, about JSON of `type`, in our words.
+// What protobuf's parser calls `fault`, in JSON of `type`, in our words.
 std::string JsonFaultText(std::string_view fault,
                           const google::protobuf::Descriptor& type);
 

@@ -10,9 +10,9 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/quantity.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "cli/client/resource_text.h"
@@ -27,18 +27,19 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Lists the machines and what is used of each",
     .description =
-        R"(Lists the machines in the order in which they were added, with what is used of
-what they offer, by tasks and by foreign pods (those that another scheduler
-placed).  A departed machine was removed or failed while something of its own
-is remembered; a quarantined one is kept out of scheduling, and NOTE says why.
-A stale one takes nothing until its client, which began anew, announces it
-again; a draining one takes nothing, and what runs there is moved (see "drain").
-NOTE also says where another machine has the same name.
+        R"(Lists the machines in the order in which they were added, with how much of what
+they offer is used by tasks and by foreign pods (those that another scheduler
+placed).  A departed machine was removed or failed while something of it is
+still remembered.  A quarantined one is kept out of scheduling, and NOTE says
+why.  A stale one takes nothing until its client, which began anew, announces it
+again.  A draining one takes nothing, and what runs there is moved (see
+"drain").  NOTE also says if another machine has the same name.
 
-With --usage: what tasks asked for, of what is allocatable, and what of that is
-given to others (--use_measured_utilization of the daemon); what was measured
-last (AddNodeStats, or the samples of a feed), of the capacity; and a picture of
-the use of cpu, from the oldest sample that is kept to the newest.
+With --usage: which share of the allocatable amounts tasks asked for, and what
+of that is given to others (--use_measured_utilization of the daemon); which
+share of the capacity was measured last (AddNodeStats, or the samples of a
+feed); and a picture of the use of cpu, from the oldest sample kept to the
+newest.
 )"};
 
 std::string_view ConditionName(v1::Machine::Condition condition) {
@@ -69,7 +70,7 @@ std::string TaintsText(const v1::Machine& machine) {
   return text.empty() ? "-" : text;
 }
 
-// How many machines there are of each name, departed ones aside.
+// How many machines have each name, without departed ones.
 std::map<std::string, int> CountNames(
     const v1::ListMachinesResponse& machines) {
   std::map<std::string, int> counts;
@@ -87,7 +88,7 @@ std::string NoteOf(const v1::Machine& machine,
   return it == names.end() || it->second < 2 ||
                  machine.condition() == v1::Machine::DEPARTED
              ? ""
-             : "another has that name";
+             : "another machine has this name";
 }
 
 void PrintMachines(const v1::ListMachinesResponse& machines,
@@ -122,7 +123,7 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
   table.Print(out);
 }
 
-// Of a machine that was measured once at least.
+// REQUIRES: the machine was measured at least once.
 std::vector<std::string> UsageCells(const v1::Machine& machine) {
   const v1::MachineSample& last = *machine.usage().rbegin();
   std::vector<double> cpu;
@@ -134,7 +135,7 @@ std::vector<std::string> UsageCells(const v1::Machine& machine) {
           FormatAge(last.age_ms()),     Sparkline(cpu)};
 }
 
-// What is given to others, of what is allocatable.
+// Which share of the allocatable amount is given to others.
 std::string ReclaimedText(int64_t reclaimed, int64_t offered) {
   return reclaimed < 0 ? StrCat("-", FormatShare(-reclaimed, offered))
                        : FormatShare(reclaimed, offered);
@@ -163,7 +164,7 @@ void PrintUsage(const v1::ListMachinesResponse& machines, std::ostream& out) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
     std::vector<std::string> row = {
-        machine.name().empty() ? machine.uuid() : machine.name(),
+        NameOrId(machine.name(), machine.uuid()),
         std::string(ConditionName(machine.condition())),
         FormatShare(used.cpu_millicores(), offered.cpu_millicores()),
         FormatShare(used.memory_millibytes(), offered.memory_millibytes())};
@@ -191,7 +192,8 @@ class MachinesCommand final : public Command {
   Text text() const override { return kText; }
 
   void AddFlags(FlagSet& flags) override {
-    flags.AddSwitch("usage", "What was measured, beside what was asked for.",
+    flags.AddSwitch("usage",
+                    "Shows what was measured beside what was asked for.",
                     &wants_usage_);
   }
 
@@ -205,14 +207,7 @@ class MachinesCommand final : public Command {
     request.set_with_usage(wants_usage_);
     ASSIGN_OR_RETURN(const v1::ListMachinesResponse machines,
                      connection.ListMachines(std::move(request)));
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(machines, JsonLayout::kIndented) << '\n';
-    } else if (wants_usage_) {
-      PrintUsage(machines, out);
-    } else {
-      PrintMachines(machines, out);
-    }
+    PrintAnswer(context, machines, wants_usage_ ? &PrintUsage : &PrintMachines);
     return absl::OkStatus();
   }
 

@@ -29,10 +29,9 @@ constexpr Command::Text kText = {
         R"(Shows the networks of the newest round that solved any, one for each pass:
 classes of tasks, machines, where tasks wait, and the arcs between them with
 their bounds, costs and flow.  Costs are in 128ths of a point of the policies;
-those that dot draws are in points.  A pass with gains proves a bound and places
-nothing: units become amounts of a resource, and costs have units of their own.
-The daemon keeps rounds of up to
---network_arcs_max arcs and cost segments.
+--format=dot has points.  A pass with gains proves a bound and places nothing:
+units become amounts of a resource, and costs have units of their own.  The
+daemon keeps rounds of up to --network_arcs_max arcs and cost segments.
 
   sluicectl network --format=dot | dot -Tsvg > network.svg
   sluicectl network --format=dimacs --pass=1 | sluicectl solve -
@@ -51,7 +50,7 @@ std::string CostText(const RoundNetwork::Pass& pass) {
   return pass.has_cost() ? StrCat(pass.cost()) : "not solved";
 }
 
-// What flows to where tasks wait.
+// The flow to the nodes at which tasks wait.
 int64_t WaitingIn(const RoundNetwork::Pass& pass) {
   int64_t waiting = 0;
   for (const RoundNetwork::Arc& arc : pass.arcs()) {
@@ -86,7 +85,7 @@ void PrintPasses(const RoundNetwork& network, std::ostream& out) {
   out << "round " << network.round() << '\n';
   table.Print(out);
   if (network.left_out() > 0) {
-    out << network.left_out() << " more with too many arcs to keep: see "
+    out << network.left_out() << " more have too many arcs to be kept: see "
         << "--network_arcs_max of the daemon, which is " << network.arcs_max()
         << '\n';
   }
@@ -111,7 +110,7 @@ class NetworkCommand final : public Command {
     flags.AddInteger(
         {.name = "pass",
          .value = "N",
-         .help = "Only this pass, counted from 1; 0: all of them."},
+         .help = "Shows only this pass, counted from 1; 0 is all (0)."},
         {0, INT32_MAX}, &pass_);
   }
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -154,8 +153,8 @@ class NetworkCommand final : public Command {
       }
     } else if (network.passes_size() != 1) {
       return absl::InvalidArgumentError(
-          StrCat("say with --pass which of the ", network.passes_size(),
-                 " passes: a DIMACS file has one problem"));
+          StrCat("a DIMACS file has one problem: choose one of the ",
+                 network.passes_size(), " passes with --pass"));
     } else {
       ASSIGN_OR_RETURN(const std::string text, DimacsOf(network.passes(0)));
       out << text;

@@ -34,10 +34,10 @@ std::string PointsText(int64_t cost) {
   return text;
 }
 
-// "3 of 5 at 120", or with costs from the first unit to the last, bounds and
-// gains where there are any.
+// "3 of 5 at 120"; with the costs from the first unit to the last if they
+// differ, and with bounds and gains if there are any.
 std::string ArcText(const RoundNetwork::Arc& arc, bool is_real) {
-  // Where there are gains, costs are in units of their own.
+  // In a pass with gains, costs are in units of their own.
   const auto cost_text = [is_real](int64_t cost) {
     return is_real ? StrCat(cost) : PointsText(cost);
   };
@@ -79,7 +79,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// Each part of the name on a line of its own, and what it sends or takes.
+// Each part of the name on a line of its own, then the supply or demand.
 std::string LabelOf(const RoundNetwork::Node& node) {
   std::string label;
   for (const char c : Escaped(node.name())) {
@@ -105,9 +105,9 @@ absl::StatusOr<FlowProblem> ProblemOf(const RoundNetwork::Pass& pass) {
     const int32_t nodes = pass.nodes_size();
     if (arc.tail() < 0 || arc.tail() >= nodes || arc.head() < 0 ||
         arc.head() >= nodes || arc.segments().empty()) {
-      return absl::InvalidArgumentError(
-          StrCat("arc ", problem.arc_count(), " of the network has no ",
-                 arc.segments().empty() ? "segment" : "such end"));
+      return absl::InvalidArgumentError(StrCat(
+          "arc ", problem.arc_count(), " of the network has ",
+          arc.segments().empty() ? "no segment" : "an end that is no node"));
     }
     std::vector<CostSegment> segments;
     for (const RoundNetwork::Segment& one : arc.segments()) {
@@ -156,7 +156,7 @@ std::string DotOf(const RoundNetwork::Pass& pass, std::string_view name) {
   }
   const bool is_real = pass.has_real_cost();
   for (const RoundNetwork::Arc& arc : pass.arcs()) {
-    // On which the sink of a flow with gains loses all that arrives.
+    // On this arc the sink of a flow with gains loses all that arrives.
     if (arc.tail() == arc.head()) continue;
     const bool is_used = is_real ? arc.real_flow() > 0 : arc.flow() > 0;
     text +=

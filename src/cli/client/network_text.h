@@ -1,4 +1,4 @@
-// A pass's network as other programs read it.
+// The network of a pass in the formats of other programs.
 //
 // Threads: pure functions.
 
@@ -14,17 +14,17 @@
 
 namespace sluice {
 
-// The parts of a point of the policies that arcs cost in.
+// How many units of an arc's cost are a point of the policies.
 inline constexpr int kPartsOfPoint = 128;
 
-// What was solved.  Errors: kInvalidArgument where an arc names a node that is
-// not there, or has no segment.
+// The problem that was solved.
+// Errors: kInvalidArgument if an arc has no segment, or an end that is no node.
 absl::StatusOr<FlowProblem> ProblemOf(const v1::RoundNetwork::Pass& pass);
 
-// For `sluicectl solve` and other programs: the nodes' names are comments.
+// For `sluicectl solve` and other programs, with the nodes' names as comments.
 absl::StatusOr<std::string> DimacsOf(const v1::RoundNetwork::Pass& pass);
 
-// For Graphviz: costs are points, and arcs without flow are grey.
+// For Graphviz: costs are points, and arcs without flow are gray.
 std::string DotOf(const v1::RoundNetwork::Pass& pass, std::string_view name);
 
 }  // namespace sluice

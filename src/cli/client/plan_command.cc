@@ -7,8 +7,8 @@
 #include "base/flag_set.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/v1/inspector.pb.h"
@@ -21,28 +21,24 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Says what a round would stop and move, without doing it",
     .description =
-        R"(Says which running tasks a round would move to other machines or stop as things
-are, which tasks that wait would get their room, what each move gains by what
-its task prefers, in cost points, less what a move costs, and what each stop
-costs, in points of --preemption_cost. It is about one round: the next ones
-decide once those have left. Nothing is done, whatever --preemption of the
-daemon says; the daemon's limits on moves count.
+        R"(Says which running tasks a round would move or stop now, and which waiting tasks
+would get their room.  GAIN is what the task gains by its preferences, in cost
+points, less what the move costs; COST is what a stop costs, in points of
+--preemption_cost.  A plan is that of one round; the next rounds decide once
+those tasks have left.  Nothing is done, whatever --preemption of the daemon
+says.  The daemon's limits on moves count.
 )"};
-
-std::string TaskText(const std::string& name, const std::string& id) {
-  return name.empty() ? id : name;
-}
 
 void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
   if (plan.is_too_large()) {
     out << "the cluster has more classes of tasks and kinds of machines than a "
-           "round looks at together\n";
+           "round can look at together\n";
     return;
   }
   if (plan.machines_in_part() > 0) {
-    out << "of a large cluster a round moves tasks in a part, this one of "
+    out << "in a large cluster a round moves tasks in one part, here of "
         << plan.machines_in_part()
-        << " machines; --preemption=priority says whom it would stop\n";
+        << " machines; --preemption=priority says what it would stop\n";
   }
   if (plan.moves().empty() && plan.stops().empty()) {
     out << "nothing would be moved or stopped\n";
@@ -58,18 +54,18 @@ void PrintPlan(const v1::RebalancePlan& plan, std::ostream& out) {
   int64_t gain = 0;
   int64_t cost = 0;
   for (const auto& move : plan.moves()) {
-    table.AddRow({"move", TaskText(move.task_name(), move.task()), move.from(),
+    table.AddRow({"move", NameOrId(move.task_name(), move.task()), move.from(),
                   move.to(), "", StrCat(move.gain()), ""});
     gain += move.gain();
   }
   for (const auto& stop : plan.stops()) {
-    table.AddRow({"stop", TaskText(stop.task_name(), stop.task()),
+    table.AddRow({"stop", NameOrId(stop.task_name(), stop.task()),
                   stop.machine(), "", StrCat(stop.priority()), "",
                   StrCat(stop.cost())});
     cost += stop.cost();
   }
   for (const auto& served : plan.served()) {
-    table.AddRow({"keep room", TaskText(served.task_name(), served.task()), "",
+    table.AddRow({"keep room", NameOrId(served.task_name(), served.task()), "",
                   served.machine(), StrCat(served.priority()), "", ""});
   }
   table.Print(out);
@@ -86,7 +82,7 @@ class PlanCommand final : public Command {
     flags.AddChoice({.name = "preemption",
                      .value = "MODE",
                      .help = "full: moves, and stops for more urgent tasks; "
-                             "the default.\npriority: only stops."},
+                             "the default.\npriority: stops only."},
                     {"full", "priority"}, &preemption_);
   }
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -101,11 +97,7 @@ class PlanCommand final : public Command {
                                : v1::PlanRebalanceRequest::PRIORITY);
     ASSIGN_OR_RETURN(const v1::RebalancePlan plan,
                      connection.PlanRebalance(request));
-    if (context.options.wants_json()) {
-      context.console.out << JsonOf(plan, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintPlan(plan, context.console.out);
-    }
+    PrintAnswer(context, plan, &PrintPlan);
     return absl::OkStatus();
   }
 

@@ -1,11 +1,12 @@
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
-#include "cli/base/json.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "sluice/v1/inspector.pb.h"
@@ -22,6 +23,15 @@ constexpr Command::Text kText = {
 of them are in force.  Their costs add up; the daemon's --cost_model chooses.
 )"};
 
+void PrintPolicies(const v1::ListPoliciesResponse& list, std::ostream& out) {
+  Table table({{"POLICY"}, {"IN FORCE"}, {"READS"}, {"WHAT IT WANTS"}});
+  for (const v1::ListPoliciesResponse::Policy& policy : list.policies()) {
+    table.AddRow({policy.name(), policy.in_force() ? "yes" : "-",
+                  policy.reads(), policy.summary()});
+  }
+  table.Print(out);
+}
+
 class PoliciesCommand final : public Command {
  public:
   Text text() const override { return kText; }
@@ -34,16 +44,7 @@ class PoliciesCommand final : public Command {
     Connection connection(context.options);
     ASSIGN_OR_RETURN(const v1::ListPoliciesResponse list,
                      connection.ListPolicies());
-    if (context.options.wants_json()) {
-      context.console.out << JsonOf(list, JsonLayout::kIndented) << '\n';
-      return absl::OkStatus();
-    }
-    Table table({{"POLICY"}, {"IN FORCE"}, {"READS"}, {"WHAT IT WANTS"}});
-    for (const v1::ListPoliciesResponse::Policy& policy : list.policies()) {
-      table.AddRow({policy.name(), policy.in_force() ? "yes" : "-",
-                    policy.reads(), policy.summary()});
-    }
-    table.Print(context.console.out);
+    PrintAnswer(context, list, &PrintPolicies);
     return absl::OkStatus();
   }
 };

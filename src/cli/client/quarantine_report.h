@@ -1,5 +1,6 @@
-// What of the things that were sent the server keeps out of scheduling, since
-// their descriptions make no sense to it.  Its replies do not say.
+// Which of the tasks and machines that were sent are quarantined: kept out of
+// scheduling because their descriptions make no sense to the server.  Its
+// replies do not say so.
 //
 // Threads: none; confined to its owner.
 
@@ -20,10 +21,10 @@ namespace sluice {
 
 class QuarantineReport {
  public:
-  // Remembers the task or the machine that `event`, of that line, describes.
+  // Remembers the task or the machine that `event`, of this line, describes.
   void Note(const Event& event, int64_t line_number);
 
-  // Asks the server for all of them, if there are any.
+  // Asks the server which of what was noted is quarantined, if anything was.
   // Errors: those of the connection.
   absl::Status Ask(Connection& connection);
 
@@ -36,7 +37,7 @@ class QuarantineReport {
 
  private:
   struct Entry {
-    int64_t line_number;  // The last that described it.
+    int64_t line_number;  // The last line that described it.
     std::string kind;
     std::string id;
     std::string name;

@@ -19,14 +19,15 @@ namespace {
 constexpr Command::Text kText = {
     .name = "remove",
     .arguments = "TASK...",
-    .summary = "Tells the daemon that tasks are no more",
+    .summary = "Tells the daemon that tasks no longer exist",
     .description =
-        R"(Tells the daemon that each TASK, by its uid or else its name, was removed, as
-its client does with TaskRemoved: the daemon forgets it, and its machine is free
-for others.  It stops nothing: what runs has to be ended where it runs.  It is
-for tasks that their client has lost.  A task of a feed is its feed's to remove.
+        R"(Tells the daemon that each TASK, a uid or a name, was removed, as its client
+does with TaskRemoved: the daemon forgets it, and its machine is free for
+others.  This stops nothing: a task that runs has to be ended where it runs.  It
+is for tasks that their client has lost.  Only its feed can remove a task of a
+feed.
 
-The first that cannot be removed ends it, and the exit code is 1.
+The command stops at the first task that it cannot remove; the exit code is 1.
 )",
     .example = "sluicectl remove 17 demo/shop-1"};
 
@@ -56,7 +57,7 @@ class RemoveCommand final : public Command {
         return absl::FailedPreconditionError(
             StrCat("task '", Printable(name, kShownBytes), "' is of the feed '",
                    Printable(task.feed(), kShownBytes),
-                   "', which states what there is"));
+                   "', and only that can remove it"));
       }
       firmament::TaskUID request;
       request.set_task_uid(task.uid());

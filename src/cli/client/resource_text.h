@@ -19,17 +19,17 @@ struct ExtendedAmounts {
   int64_t allocatable = 0;
 };
 
-// By name: every extended resource that is used or offered.  There may be some
-// in use of which nothing is offered any more.
+// Every extended resource that is used or offered, by name.  One may be in use
+// although none of it is offered any more.
 std::map<std::string, ExtendedAmounts> ExtendedUse(
     const v1::Resources& used, const v1::Resources& allocatable);
 
-// "nvidia.com/gpu: 1/2", used of allocatable, several with commas in between;
-// "-" where there are none.
+// "nvidia.com/gpu: 1/2", used of allocatable, separated by commas; "-" if there
+// are none.
 std::string FormatExtendedUse(const v1::Resources& used,
                               const v1::Resources& allocatable);
 
-// "nvidia.com/gpu: 2", in the order of the names; "-" where there are none.
+// "nvidia.com/gpu: 2", in the order of the names; "-" if there are none.
 std::string FormatExtended(const v1::Resources& resources);
 
 }  // namespace sluice

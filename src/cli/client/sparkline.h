@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// A block for each value, "▁▂▃▄▅▆▇█" from 0 to 1; what is beyond is shown as 1.
+// A block for each value, "▁▂▃▄▅▆▇█" from 0 to 1; others are shown as 0 or 1.
 std::string Sparkline(std::span<const double> values);
 
 }  // namespace sluice

@@ -8,9 +8,9 @@
 #include "base/percent.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/quantity.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "cli/client/resource_text.h"
@@ -25,21 +25,22 @@ constexpr Command::Text kText = {
     .summary = "Shows the daemon and the cluster in one screen",
     .description =
         R"(Shows the daemon (version, store, policies), how many machines, jobs and tasks
-it knows, what is used of what the machines offer, and its newest round.  Of
-several daemons on a store in etcd the one that leads answers: it shows itself,
-its term, and for each follower how many batches of the store's log that has not
-seen; one that is not warm has yet to read the store.
+it knows, what is used of what the machines offer, and its newest round.  If
+several daemons share a store in etcd, the leader answers: it shows itself, its
+term, and for each follower how many batches of the store's log the follower has
+not seen.  A follower that is not warm has yet to read the store.
 
-Muted tasks are those whose uid their client has given to another task, or knows
-no more: what waits of them is not placed.  "sluicectl tasks" lists what runs of
-them under uids of 20 digits.
+Namesakes are machines that share their name with another.  Muted tasks are
+those whose client has given their uid to another task, or knows it no more:
+those that wait are not placed, and "sluicectl tasks" lists those that run under
+uids of 20 digits.
 
 "Undelivered deltas" are decisions that no client is known to have.  The "round
-gap" is what a better round could save, as far as that is not ruled out; where
-tasks of several priorities wait, a table has it for each level of them.
+gap" is what a better round could save, as far as that is not ruled out; if
+tasks of several priorities wait, a table shows it for each level of them.
 )"};
 
-// Of an address.
+// No more than this of an address is shown.
 constexpr size_t kShownBytes = 256;
 
 void PrintUse(const v1::Status& status, std::ostream& out) {
@@ -73,7 +74,7 @@ std::string GapText(const v1::Round& round) {
   return AtMostPercent(round.gap_ratio()) + " of its cost could be saved";
 }
 
-// How much of the price of its stops could be too much.
+// How far the price of its stops may be from the lowest possible one.
 std::string StopGapText(const v1::Round& round) {
   if (round.stop_gap_ratio() <= 0) return "no cheaper: as good as can be";
   return AtMostPercent(round.stop_gap_ratio()) +
@@ -96,7 +97,7 @@ std::string PrioritiesText(const v1::RoundLevel& level) {
   return StrCat(level.lowest_priority(), " to ", level.highest_priority());
 }
 
-// Whether the levels say more than the round as a whole.
+// True if the levels say more than the round as a whole.
 bool IsWorthLevels(const v1::Round& round) {
   int waiting = 0;
   bool has_gap = false;
@@ -135,13 +136,13 @@ void PrintLevels(const v1::Round& round, std::ostream& out) {
 std::string_view StateName(v1::FeedState::State state) {
   switch (state) {
     case v1::FeedState::SNAPSHOT:
-      return "states what there is";
+      return "is stating what there is";
     case v1::FeedState::LIVE:
       return "live";
     case v1::FeedState::LOST:
       return "not connected";
     case v1::FeedState::AWAY:
-      return "away: what waits of it is not placed";
+      return "away: its waiting tasks are not placed";
     case v1::FeedState::SETTLING:
       return "waits until its former clients can no longer act";
     case v1::FeedState::STANDBY:
@@ -154,13 +155,12 @@ std::string_view StateName(v1::FeedState::State state) {
   return "?";
 }
 
-// Of what is rare.
+// Empty for 0: rare things are shown only if there are any.
 std::string NonZero(int64_t count, std::string_view what) {
   return count == 0 ? "" : StrCat(", ", count, " ", what);
 }
 
-// ", 3 preempted, 1 moved, 2 wait for others to leave", as far as there are
-// any.
+// ", 3 preempted, 1 moved, 2 wait for others to leave", without zeros.
 std::string PreemptionText(const v1::Round& round) {
   return StrCat(NonZero(round.preempted(), "preempted"),
                 NonZero(round.moved(), "moved"),
@@ -179,7 +179,7 @@ std::string FeedText(const v1::FeedState& feed) {
 }
 
 std::string FollowerText(const v1::Follower& follower) {
-  if (!follower.is_warm()) return "not warm: reads the store";
+  if (!follower.is_warm()) return "not warm: is reading the store";
   return follower.lag() == 0 ? "warm, up to date"
                              : StrCat("warm, ", follower.lag(), " behind");
 }
@@ -204,6 +204,37 @@ void AddRound(const v1::Round& round, Table& table) {
   }
 }
 
+void AddReplicas(const v1::Replicas& replicas, Table& table) {
+  table.AddRow({"leader", StrCat(Printable(replicas.leader(), kShownBytes),
+                                 ", term ", replicas.term())});
+  for (const v1::Follower& follower : replicas.followers()) {
+    table.AddRow({"follower", StrCat(Printable(follower.address(), kShownBytes),
+                                     ": ", FollowerText(follower))});
+  }
+}
+
+// Of machines, jobs and tasks.
+void AddCounts(const v1::Status& status, Table& table) {
+  table.AddRow(
+      {"machines",
+       StrCat(status.machines(), " usable, ", status.departed_machines(),
+              " departed, ", status.quarantined_machines(), " quarantined",
+              NonZero(status.stale_machines(), "stale"),
+              NonZero(status.draining_machines(), "draining"),
+              NonZero(status.overcommitted_machines(), "overcommitted"))});
+  if (status.namesake_machines() > 0) {
+    table.AddRow({"namesakes", StrCat(status.namesake_machines(),
+                                      " machines share a name with another")});
+  }
+  table.AddRow({"jobs", StrCat(status.jobs())});
+  table.AddRow({"tasks", StrCat(status.pending_tasks(), " pending, ",
+                                status.running_tasks(), " running, ",
+                                status.finished_tasks(), " finished, ",
+                                status.quarantined_tasks(), " quarantined",
+                                NonZero(status.muted_tasks(), "muted"),
+                                NonZero(status.stale_tasks(), "stale"))});
+}
+
 void PrintStatus(const v1::Status& status, const std::string& server,
                  std::ostream& out) {
   std::string policies;
@@ -214,31 +245,9 @@ void PrintStatus(const v1::Status& status, const std::string& server,
   table.AddRow({"uptime", FormatAge(status.uptime_ms())});
   table.AddRow({"state version", StrCat(status.state_version())});
   table.AddRow({"store", status.store()});
-  if (status.has_replicas()) {
-    const v1::Replicas& replicas = status.replicas();
-    table.AddRow({"leader", StrCat(Printable(replicas.leader(), kShownBytes),
-                                   ", term ", replicas.term())});
-    for (const v1::Follower& follower : replicas.followers()) {
-      table.AddRow(
-          {"follower", StrCat(Printable(follower.address(), kShownBytes), ": ",
-                              FollowerText(follower))});
-    }
-  }
+  if (status.has_replicas()) AddReplicas(status.replicas(), table);
   table.AddRow({"policies", policies});
-  table.AddRow(
-      {"machines",
-       StrCat(status.machines(), " usable, ", status.departed_machines(),
-              " departed, ", status.quarantined_machines(), " quarantined",
-              NonZero(status.stale_machines(), "stale"),
-              NonZero(status.draining_machines(), "draining"),
-              NonZero(status.overcommitted_machines(), "overcommitted"))});
-  table.AddRow({"jobs", StrCat(status.jobs())});
-  table.AddRow({"tasks", StrCat(status.pending_tasks(), " pending, ",
-                                status.running_tasks(), " running, ",
-                                status.finished_tasks(), " finished, ",
-                                status.quarantined_tasks(), " quarantined",
-                                NonZero(status.muted_tasks(), "muted"),
-                                NonZero(status.stale_tasks(), "stale"))});
+  AddCounts(status, table);
   table.AddRow({"undelivered deltas", StrCat(status.undelivered_deltas())});
   for (const v1::FeedState& feed : status.feeds()) {
     table.AddRow({StrCat("feed ", feed.name()), FeedText(feed)});
@@ -264,12 +273,10 @@ class StatusCommand final : public Command {
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
     ASSIGN_OR_RETURN(const v1::Status status, connection.GetStatus());
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(status, JsonLayout::kIndented) << '\n';
-    } else {
-      PrintStatus(status, context.options.server, out);
-    }
+    PrintAnswer(context, status,
+                [&context](const v1::Status& shown, std::ostream& out) {
+                  PrintStatus(shown, context.options.server, out);
+                });
     return absl::OkStatus();
   }
 };

@@ -16,14 +16,14 @@ namespace sluice {
 // "pending", "running", ...; "?" for a state this program does not know.
 std::string_view TaskStateName(v1::Task::State state);
 
-// What its client calls it: the uid, or of a feed's task its id there, since
-// the uid of that is the daemon's own.
+// What its client calls the task: its uid, or for a task of a feed its id
+// there, since the uid of such a task is the daemon's own.
 std::string TaskIdText(const v1::Task& task);
 
 // The names of all states, in the order of their numbers.
 std::vector<std::string_view> TaskStateNames();
 
-// The state of that name; STATE_UNSPECIFIED where there is none.
+// The state of this name; STATE_UNSPECIFIED if there is none.
 v1::Task::State TaskStateNamed(std::string_view name);
 
 }  // namespace sluice

@@ -7,9 +7,9 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "cli/base/json.h"
 #include "cli/base/quantity.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "cli/client/commands.h"
 #include "cli/client/connection.h"
 #include "cli/client/resource_text.h"
@@ -24,21 +24,21 @@ constexpr Command::Text kText = {
     .arguments = "",
     .summary = "Lists the tasks and where they run",
     .description =
-        R"(Lists the tasks in the order of their uids; TASK is the uid, or of a feed's task
-its id there.  A pending task says how long it has been waiting.  A quarantined
-one is kept out of scheduling because its description makes no sense; NOTE says
-why.  An evicted one was told to leave its machine and holds its place until it
-is gone.  Of a task that is to run again NOTE says why, and how long it waits
-before it may.  "sluicectl explain TASK" says why a task waits.
+        R"(Lists the tasks in the order of their uids.  TASK is the uid, or for a task of a
+feed its id there.  WAITING is how long a pending task has been waiting.  A
+quarantined task is kept out of scheduling because its description makes no
+sense; NOTE says why.  An evicted task was told to leave its machine and holds
+its place until it is gone.  If a task is to run again, NOTE says why, and how
+long it waits before that.  "sluicectl explain TASK" says why a task waits.
 
-With --usage: what each asked for, and what it was measured to use last
+With --usage: what each task asked for, and what it was last measured to use
 (AddTaskStats, or the samples of a feed).
 )"};
 
-// Where it runs: not every machine has a name.
 std::string MachineText(const v1::Task& task) {
-  if (!task.machine_name().empty()) return task.machine_name();
-  return task.machine_uuid().empty() ? "-" : task.machine_uuid();
+  const std::string machine =
+      NameOrId(task.machine_name(), task.machine_uuid());
+  return machine.empty() ? "-" : machine;
 }
 
 std::string NoteOf(const v1::Task& task) {
@@ -103,20 +103,21 @@ class TasksCommand final : public Command {
   Text text() const override { return kText; }
 
   void AddFlags(FlagSet& flags) override {
-    flags.AddSwitch("pending", "Only what waits, quarantined tasks included.",
+    flags.AddSwitch("pending",
+                    "Only tasks that wait, including quarantined ones.",
                     &is_pending_only_);
     flags.AddString({.name = "job",
                      .value = "JOB",
-                     .help = "Only those of the job with that uuid or name."},
+                     .help = "Only tasks of the job with this uuid or name."},
                     &job_);
     flags.AddString({.name = "machine",
                      .value = "MACHINE",
-                     .help = "Only those that run on the machine with that "
+                     .help = "Only tasks that run on the machine with this "
                              "uuid or\nname."},
                     &machine_);
     flags.AddString({.name = "namespace",
                      .value = "NAMESPACE",
-                     .help = "Only those of that namespace, or named "
+                     .help = "Only tasks of this namespace, or named "
                              "NAMESPACE/..."},
                     &namespace_);
     std::vector<std::string> states;
@@ -125,11 +126,12 @@ class TasksCommand final : public Command {
     }
     flags.AddChoice({.name = "state",
                      .value = "STATE",
-                     .help = "Only those in that state: pending, running, "
+                     .help = "Only tasks in this state: pending, running, "
                              "completed,\nfailed, quarantined, muted, stale, "
                              "template."},
                     std::move(states), &state_);
-    flags.AddSwitch("usage", "What was measured, beside what was asked for.",
+    flags.AddSwitch("usage",
+                    "Shows what was measured beside what was asked for.",
                     &wants_usage_);
   }
 
@@ -147,14 +149,7 @@ class TasksCommand final : public Command {
     if (!state_.empty()) request.add_states(TaskStateNamed(state_));
     ASSIGN_OR_RETURN(const v1::ListTasksResponse tasks,
                      connection.ListTasks(std::move(request)));
-    std::ostream& out = context.console.out;
-    if (context.options.wants_json()) {
-      out << JsonOf(tasks, JsonLayout::kIndented) << '\n';
-    } else if (wants_usage_) {
-      PrintUsage(tasks, out);
-    } else {
-      PrintTasks(tasks, out);
-    }
+    PrintAnswer(context, tasks, wants_usage_ ? &PrintUsage : &PrintTasks);
     return absl::OkStatus();
   }
 

@@ -21,16 +21,17 @@ namespace {
 constexpr Command::Text kText = {
     .name = "watch",
     .arguments = "",
-    .summary = "Shows how the cluster goes on, a line at a time",
+    .summary = "Shows how the cluster changes, line by line",
     .description =
-        R"(Prints a line every second until it is interrupted: the machines that may take
-tasks; the tasks that wait, run, and are quarantined; decisions that no client
-is known to have; the newest round, and what that placed, stopped and moved.
-With --output=json, the whole of what "status" shows, one object a line.
+        R"(Prints a line every second until it is interrupted: how many machines may take
+tasks; how many tasks wait, run, and are quarantined; how many decisions no
+client is known to have; the newest round, and how many tasks it placed, stopped
+and moved.  With --output=json each line is an object with all that "status"
+shows.
 )",
     .example = "sluicectl watch --interval_ms=500 --lines=20"};
 
-// As many lines as a small terminal shows.
+// As many lines as fit on a small terminal.
 constexpr int64_t kLinesOfPage = 20;
 
 struct Column {
@@ -57,7 +58,7 @@ constexpr std::array kColumns = {
     Column{"MOVED",
            [](const v1::Status& s) { return s.last_round().moved(); }}};
 
-// Right-aligned; what is wider than its column shifts the others.
+// Right-aligned; a text that is wider than its column shifts the others.
 void PrintCell(size_t index, const std::string& text, std::ostream& out) {
   constexpr size_t kWidth = 7;
   const size_t width = std::max(kColumns[index].heading.size(), kWidth);
@@ -72,11 +73,11 @@ class WatchCommand final : public Command {
   void AddFlags(FlagSet& flags) override {
     flags.AddInteger({.name = "interval_ms",
                       .value = "MS",
-                      .help = "How often it asks (1000)."},
+                      .help = "How often to ask (1000)."},
                      {.min = 1, .max = 1'000'000}, &interval_ms_);
     flags.AddInteger({.name = "lines",
                       .value = "COUNT",
-                      .help = "Ends after so many lines (0: never)."},
+                      .help = "Ends after this many lines; 0 is never (0)."},
                      {.min = 0, .max = 1'000'000'000}, &lines_);
   }
 

@@ -42,13 +42,13 @@ absl::StatusOr<CsvReader> CsvReader::Open(std::string name,
   ASSIGN_OR_RETURN(const bool has_header, reader.ReadLine(reader.columns_));
   if (!has_header) {
     return absl::InvalidArgumentError(
-        StrCat(reader.name_, ": empty, without a header row"));
+        StrCat(reader.name_, ": the header row is missing"));
   }
   std::vector<std::string> sorted = reader.columns_;
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
   if (twice != sorted.end()) {
-    return reader.ErrorAtLine(StrCat("column ", *twice, " stands twice"));
+    return reader.ErrorAtLine(StrCat("column ", *twice, " appears twice"));
   }
   return reader;
 }
@@ -70,8 +70,8 @@ absl::StatusOr<bool> CsvReader::Next() {
   ASSIGN_OR_RETURN(const bool has_row, ReadLine(fields_));
   if (!has_row) return false;
   if (fields_.size() != columns_.size()) {
-    return ErrorAtLine(
-        StrCat(fields_.size(), " fields, the header has ", columns_.size()));
+    return ErrorAtLine(StrCat(fields_.size(), " fields, but the header has ",
+                              columns_.size()));
   }
   return true;
 }
@@ -103,7 +103,7 @@ absl::StatusOr<bool> CsvReader::ReadLine(std::vector<std::string>& fields) {
     if (!std::getline(*input_, line)) {
       if (!input_->bad()) return false;
       return absl::DataLossError(
-          StrCat(name_, ":", line_number_ + 1, ": cannot read on"));
+          StrCat(name_, ":", line_number_ + 1, ": cannot read further"));
     }
     ++line_number_;
     if (line.ends_with('\r')) line.pop_back();

@@ -1,7 +1,7 @@
 // Tables in CSV, read by the names of their columns.
 //
 // Lines end with LF or CRLF; blank lines are skipped.  A field may be quoted
-// ("a, b", a quote inside doubled), but does not go on on the next line.
+// ("a, b", a quote inside doubled), but cannot continue on the next line.
 //
 // Threads: none; confined to its owner.
 
@@ -24,20 +24,20 @@ namespace sluice {
 
 class CsvReader {
  public:
-  // Reads the header.  `name` stands in errors; `input` must outlive the
+  // Reads the header.  Errors begin with `name`.  `input` must outlive the
   // reader.
   // Errors: kInvalidArgument without a header, or if it names a column twice.
   static absl::StatusOr<CsvReader> Open(std::string name, std::istream& input);
 
-  // The index of a column; nothing where the file has none of that name.
+  // The index of a column; nullopt if the file has none of that name.
   std::optional<size_t> FindColumn(std::string_view column) const;
 
-  // Errors: kInvalidArgument where the file has none of that name.
+  // Errors: kInvalidArgument if the file has no column of that name.
   absl::StatusOr<size_t> Column(std::string_view column) const;
 
   // Goes to the next row; false at the end of the file.
-  // Errors: kInvalidArgument if a row has not as many fields as the header, or
-  // a quote is missing; kDataLoss if the file cannot be read on.
+  // Errors: kInvalidArgument if a row has more or fewer fields than the header,
+  // or a quote is missing; kDataLoss if reading fails.
   absl::StatusOr<bool> Next();
 
   // The field of the current row.  REQUIRES: `column` is one of the file's,

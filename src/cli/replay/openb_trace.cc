@@ -28,7 +28,7 @@ absl::StatusOr<std::string> UniqueName(const CsvReader& csv, size_t column,
   const std::string& name = csv.Text(column);
   if (name.empty()) return csv.ErrorAt(column, "is empty");
   if (!names.insert(name).second) {
-    return csv.ErrorAt(column, StrCat(name, " stands in the file twice"));
+    return csv.ErrorAt(column, StrCat(name, " appears in the file twice"));
   }
   return name;
 }

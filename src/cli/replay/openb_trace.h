@@ -3,8 +3,8 @@
 //
 // Columns are found by name, in any order; those not named here are skipped:
 //   machines  sn, cpu_milli, memory_mib, gpu, model
-//   pods      name, cpu_milli, memory_mib, num_gpu; if there are any, gpu_spec,
-//             qos, creation_time, deletion_time (seconds)
+//   pods      name, cpu_milli, memory_mib, num_gpu; optional: gpu_spec, qos,
+//             creation_time, deletion_time (seconds)
 //
 // GPUs are whole: a pod that asks for a part of one (gpu_milli below 1000, with
 // num_gpu 1) counts as asking for it all.
@@ -33,7 +33,7 @@ struct TraceMachine {
   int64_t cpu_milli = 0;
   int64_t memory_mib = 0;
   int64_t gpus = 0;
-  // Of its GPUs; empty where it has none.
+  // The model of its GPUs; empty if it has none.
   std::string model;
 };
 
@@ -42,10 +42,10 @@ struct TracePod {
   int64_t cpu_milli = 0;
   int64_t memory_mib = 0;
   int64_t gpus = 0;
-  // Models of GPUs that will do, with bars in between; empty means any.
+  // The accepted models of GPUs, separated by bars; empty means any.
   std::string gpu_spec;
   std::string qos;
-  // Seconds since the trace began; kNever where the pod stays.
+  // Seconds since the trace began; kNever if the pod stays.
   int64_t creation_s = 0;
   int64_t deletion_s = kNever;
 
@@ -54,22 +54,22 @@ struct TracePod {
 
 struct TracePods {
   std::vector<TracePod> pods;
-  // Whether the file has creation times; all are 0 otherwise.
+  // True if the file has creation times; otherwise all are 0.
   bool has_times = false;
 };
 
-// `name` stands in errors, which name line and column.
+// Errors begin with `name` and give the line and the column.
 absl::StatusOr<std::vector<TraceMachine>> ReadTraceMachines(
     std::string name, std::istream& input);
 absl::StatusOr<TracePods> ReadTracePods(std::string name, std::istream& input);
 
-// The request that adds `machine`: one processing unit, all that it has
-// allocatable, the model of its GPUs as a label.
+// The request that adds `machine`: with one processing unit, everything
+// allocatable, and the model of its GPUs as a label.
 firmament::ResourceTopologyNodeDescriptor MachineMessage(
     const TraceMachine& machine);
 
 // The request that submits `pod` as task `uid`.  Pods of the same shape and
-// class of service are one job, for the trace does not tell their owners.
+// class of service are one job, since the trace does not name their owners.
 firmament::TaskDescription PodMessage(const TracePod& pod, uint64_t uid);
 
 }  // namespace sluice

@@ -4,28 +4,17 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "cli/base/progress.h"
+#include "cli/base/rest.h"
 
 namespace sluice {
 namespace {
 
-// Enough to keep a server on the same machine busy; more only queue up there.
+// Enough to keep a server on the same machine busy; more would queue there.
 constexpr size_t kCallsMax = 128;
 
-// Paces a replay: there is no event to wait for, only the time.
-void WaitUntil(const Clock& clock, int64_t monotonic_us) {
-  Mutex mutex;
-  CondVar never;
-  const MutexLock lock(mutex);
-  for (int64_t now_us = clock.MonotonicUs(); now_us < monotonic_us;
-       now_us = clock.MonotonicUs()) {
-    never.WaitFor(mutex, monotonic_us - now_us);
-  }
-}
-
-// The index of the last arrival; 0 where there is none.
+// The index of the last arrival; 0 if there is none.
 size_t LastArrival(std::span<const TraceEvent> events) {
   size_t last = 0;
   for (size_t i = 0; i < events.size(); ++i) {
@@ -71,7 +60,7 @@ absl::StatusOr<ReplayResult> Replay::Run(std::span<const TraceEvent> events,
   const size_t last_arrival = LastArrival(events);
   const int64_t started_us = context_.clock.MonotonicUs();
   for (const TraceStep& step : steps) {
-    WaitUntil(context_.clock, started_us + step.due_s * 1'000'000);
+    RestUntil(context_.clock, started_us + step.due_s * 1'000'000);
     RETURN_IF_ERROR(
         PlayStep(events.subspan(step.begin, step.end - step.begin)));
     RETURN_IF_ERROR(RunRound());

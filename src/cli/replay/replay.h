@@ -1,5 +1,5 @@
 // Plays a trace against a server and keeps the books: what runs, what waits,
-// how full the cluster is, how long the rounds took.
+// how full the cluster is, and how long the rounds take.
 //
 // Threads: none; everything happens on the caller's thread.
 
@@ -39,13 +39,14 @@ struct ReplayResult {
   int64_t gave_up = 0;
   // Stopped by the server (PREEMPT or MIGRATE); they are not submitted again.
   int64_t preempted = 0;
-  // What waits after the round that follows the last arrival, and at the end.
+  // Pods that wait after the round that follows the last arrival, and at the
+  // end of the replay.
   int64_t pending_after_arrivals = 0;
   int64_t pending = 0;
   std::vector<int64_t> round_us;
   TraceAmounts allocatable;
   // What the running pods ask for after the round that follows the last
-  // arrival, and the most of each resource after any round.
+  // arrival, and the peak of each resource after any round.
   TraceAmounts used_after_arrivals;
   TraceAmounts used_peak;
 };
@@ -56,8 +57,8 @@ class Replay {
   Replay(const CommandContext& context, std::span<const TraceMachine> machines,
          std::span<const TracePod> pods);
 
-  // Adds the machines, then plays `steps` of `events`, a round after each.
-  // A pod that comes and goes within a step goes after the step's round, so
+  // Adds the machines, then plays `steps` of `events`, with a round after each.
+  // A pod that comes and goes within a step leaves after the step's round, so
   // that a round has seen every pod.  Pod i is task i + 1.  Called once.
   // Errors: a call failed or was refused.
   absl::StatusOr<ReplayResult> Run(std::span<const TraceEvent> events,
@@ -66,7 +67,7 @@ class Replay {
  private:
   enum class PodState {
     kAbsent,
-    // Submitted, and no round has seen it.
+    // Submitted, but no round has seen it.
     kNew,
     kPending,
     kRunning,
@@ -85,7 +86,7 @@ class Replay {
   const std::span<const TracePod> pods_;
   ContractClient client_;
   std::vector<PodState> states_;
-  // The pods that are new, and those of them that go after the next round.
+  // The new pods, and those of them that leave after the next round.
   std::vector<size_t> new_pods_;
   std::vector<size_t> leaving_pods_;
   int64_t pending_count_ = 0;

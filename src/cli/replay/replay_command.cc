@@ -37,22 +37,22 @@ nvidia.com/gpu, their model is the label gpu-model.  Then each pod is submitted
 at its creation time and completed and removed at its deletion time; a pod that
 was never placed by then is only removed, and counted as "gave up".  GPUs are
 whole: a pod that asks for a part of one takes it all.  Pod i of the file is
-task i, counted from 1.  The trace does not tell the pods' owners: pods of the
+task i, counted from 1.  The trace does not name the pods' owners: pods of the
 same shape and qos are one job.
 
 A round runs after every 100 arrivals (--batch) and after the last one, then
 after every 100 departures.  With --speedup the trace's clock sets the pace
-instead: each second of real time plays so many seconds of the trace and ends
+instead: each second of real time plays that many seconds of the trace and ends
 with a round if anything happened in it.  A pod that comes and goes between two
-rounds goes after the second, so that every pod is seen by a round.  Without
+rounds leaves after the second, so that a round sees every pod.  Without
 creation times all pods are submitted at once, and stay.
 
-Most pods of Alibaba's trace live for minutes, and few of them at a time: its
-cluster stays nearly empty.  With --stay no pod departs, and it fills up.
+Most pods of Alibaba's trace live for minutes, and few at a time: its cluster
+stays nearly empty.  With --stay no pod departs, and the cluster fills up.
 
 The machines stay afterwards, and so do the pods that have not departed; a
-second replay finds them there.  Use a daemon of its own: decisions
-about other tasks that come with a round are dropped here.
+second replay finds them there.  Use a separate daemon: decisions that a round
+makes about other tasks are lost.
 )"};
 
 template <class Trace>
@@ -75,18 +75,19 @@ class ReplayCommand final : public Command {
                     &pods_path_);
     flags.AddInteger({.name = "batch",
                       .value = "N",
-                      .help = "A round after every N arrivals (100)."},
+                      .help = "Runs a round after every N arrivals (100)."},
                      {.min = 1, .max = 1'000'000'000}, &batch_);
-    flags.AddNumber({.name = "speedup",
-                     .value = "X",
-                     .help = "Seconds of the trace in a second of real time;\n"
-                             "from 1 up; 0 is as fast as possible (0)."},
-                    &speedup_);
+    flags.AddNumber(
+        {.name = "speedup",
+         .value = "X",
+         .help = "Seconds of the trace per second of real time, from\n"
+                 "1 up; 0 is as fast as possible (0)."},
+        &speedup_);
     flags.AddSwitch("stay", "No pod departs.", &stays_);
     flags.AddInteger(
         {.name = "limit",
          .value = "N",
-         .help = "Only the first N pods of the file; 0 is all (0)."},
+         .help = "Plays only the first N pods of the file; 0 is all (0)."},
         {.min = 0, .max = 1'000'000'000}, &limit_);
   }
 
@@ -99,9 +100,9 @@ class ReplayCommand final : public Command {
     if (nodes_path_.empty() || pods_path_.empty()) {
       return absl::InvalidArgumentError("--nodes and --pods are needed");
     }
-    // Slower than the trace itself, its moments would not fit into a clock.
+    // Played more slowly, the trace's times might not fit into a clock.
     if (speedup_ > 0 && speedup_ < 1) {
-      return absl::InvalidArgumentError("--speedup is 0, or from 1 up");
+      return absl::InvalidArgumentError("--speedup must be 0, or 1 or more");
     }
     return absl::OkStatus();
   }
@@ -187,12 +188,7 @@ absl::Status ReplayCommand::Run(const CommandContext& context) {
   Report report = MakeReport(result, machines.size(), pods.size());
   report.AddMicroseconds({"elapsed_us", "time taken"},
                          context.clock.MonotonicUs() - started_us);
-  std::ostream& out = context.console.out;
-  if (context.options.wants_json()) {
-    report.PrintJson(out);
-  } else {
-    report.PrintTable(out);
-  }
+  report.Print(context.options.wants_json(), context.console.out);
   return absl::OkStatus();
 }
 

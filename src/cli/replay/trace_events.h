@@ -17,7 +17,7 @@ namespace sluice {
 
 struct TraceEvent {
   // At the same moment arrivals come before departures, so that a pod that
-  // goes as it comes has come before.
+  // leaves at once has arrived before.
   enum class Kind { kArrival, kDeparture };
 
   int64_t time_s = 0;
@@ -27,11 +27,11 @@ struct TraceEvent {
   friend auto operator<=>(const TraceEvent&, const TraceEvent&) = default;
 };
 
-// One arrival for each pod, and one departure for each that goes, by time;
-// what happens at the same time and is of one kind, in the order of `pods`.
+// One arrival for each pod, and one departure for each that leaves, by time.
+// Events of one kind at the same time are in the order of `pods`.
 std::vector<TraceEvent> OrderTrace(std::span<const TracePod> pods);
 
-// Events that are played without a round in between; a round follows.
+// Events that are played without a round in between; a round follows them.
 struct TraceStep {
   // The events [begin, end).
   size_t begin = 0;
@@ -47,8 +47,8 @@ struct TraceStep {
 std::vector<TraceStep> SplitByCount(std::span<const TraceEvent> events,
                                     int64_t count);
 
-// A step for each stretch of `window_s` seconds of the trace in which
-// something happens; one second of real time is a stretch.
+// A step for each `window_s` seconds of the trace in which something happens.
+// Each of these takes one second of real time.
 // REQUIRES: window_s > 0; `events` in the order of time.
 std::vector<TraceStep> SplitByTime(std::span<const TraceEvent> events,
                                    double window_s);

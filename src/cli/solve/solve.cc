@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-// What passed since it was made.
+// Measures the time since it was made.
 class Stopwatch {
  public:
   explicit Stopwatch(const Clock& clock)
@@ -52,7 +52,7 @@ absl::StatusOr<SolveStep> DescribeStep(const FlowProblem& problem,
   return step;
 }
 
-// Solves from scratch, anew each time, and leaves the last one's session.
+// Solves from scratch as often as asked and leaves the last session.
 absl::StatusOr<SolveStep> SolveFromScratch(
     const SolveOptions& options, const Clock& clock, FlowProblem* problem,
     std::unique_ptr<SolveSession>* session) {
@@ -221,7 +221,7 @@ std::string FlowJson(std::span<const SolveReport::ArcFlow> flow) {
   return StrCat("[", items, "]");
 }
 
-// What there is to tell of some of the steps.
+// The columns in which some step has something to tell.
 std::vector<StepColumn> StepColumns(std::span<const SolveStep> steps) {
   std::vector<StepColumn> columns = {{"OBJECTIVE", [](const SolveStep& step) {
                                         return OrDash(step.result.objective);

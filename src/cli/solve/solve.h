@@ -24,14 +24,14 @@ namespace sluice {
 
 struct SolveOptions {
   SolveChoice choice;
-  int64_t repeat_count = 1;  // From scratch; the last one's solver is kept.
+  int64_t repeat_count = 1;  // From scratch; the last solver is kept.
   bool wants_flow = false;
 };
 
 // One solve, from scratch or after a group of changes.
 struct SolveStep {
   SolveResult result;
-  int64_t apply_us = 0;  // Of the changes before it.
+  int64_t apply_us = 0;  // Of making the changes before it.
   int64_t solve_us = 0;  // The call alone, by the clock; a median if repeated.
   int64_t cpu_us = 0;    // The same, time of the processor.
   int64_t verify_us = 0;
@@ -44,8 +44,8 @@ struct SolveReport {
   int64_t read_us = 0;
   int64_t peak_rss_kib = 0;
   std::vector<SolveStep> steps;  // From scratch, then one a group.
-  // What each arc of the last problem carries, by index, where that is wanted
-  // and was solved.  Nodes are counted from 0.
+  // What each arc of the last problem carries, by index, if that is wanted and
+  // an optimum was found.  Nodes are counted from 0.
   struct ArcFlow {
     NodeIndex tail = 0;
     NodeIndex head = 0;

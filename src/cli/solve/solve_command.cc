@@ -34,34 +34,37 @@ prints it with the time and the work that it took.  No server is needed.
   c any text                    a comment
   p min NODES ARCS              once, before what follows; nodes are 1, 2, ...
   n NODE SUPPLY                 a negative supply is a demand
-  a TAIL HEAD LOW CAP COST      of at least LOW and at most CAP units, at COST
-                                each; what follows is about the arc before it
+  a TAIL HEAD LOW CAP COST      an arc for LOW to CAP units at COST each; the
+                                next three lines are about the arc before them
   c sluice convex WIDTH COST WIDTH COST ...
-                                so many units at this cost, the next at that;
-                                CAP is all widths, COST the first of the costs
+                                the first WIDTH units cost COST each, the next
+                                WIDTH the next COST, and so on; the arc's CAP is
+                                the sum of the widths, its COST the first cost
   c sluice gain NUMERATOR DENOMINATOR
                                 of DENOMINATOR units NUMERATOR arrive
   c sluice all-or-none          the arc carries nothing or CAP
 
 With --changes the problem is then changed and solved again, by the same solver,
-which may keep what it found.  (Where there are gains or all-or-none arcs it
-starts from scratch, and the optimum with gains is right to about nine digits.)
-A file of changes:
+which may keep what it found.  (With gains or all-or-none arcs it starts from
+scratch; an optimum with gains is right to about nine digits.)  A file of
+changes:
 
-  x [arc] TAIL HEAD LOW CAP COST    sets the arc, or adds it.  Of several from
-                                    TAIL to HEAD a group's k-th line sets the
-                                    k-th, and so on in turn.
-  s NODE NUMBER                     adds to a supply.  Where a group leaves the
-                                    supplies out of balance so, and would not if
-                                    its numbers were supplies, they are these.
-  r                                 solve again; the end of the file will do too
+  x [arc] TAIL HEAD LOW CAP COST    sets the arc, or adds it.  If several lead
+                                    from TAIL to HEAD, the lines of a group set
+                                    the first, the second, ..., and then the
+                                    first again.
+  s NODE NUMBER                     adds NUMBER to a supply.  If a group would
+                                    leave the supplies out of balance, but not
+                                    if its numbers were the supplies, they are.
+  r                                 ends a group: solves again, as does the end
+                                    of the file
 
 In JSON, status ("optimal", "infeasible", ...), objective, solve_ms, cpu_ms,
-verify_ms, work and error are those of the solve from scratch.  Of these and
-the others:
+verify_ms, work and error are those of the solve from scratch.  Some keys in
+detail:
 
   error        why there is no optimum; it counts nodes and arcs from 0
-  algorithm    what was asked for; found_by is what ended the solve
+  algorithm    the one asked for; found_by is the one that ended the solve
   objectives   from scratch, then after each group; null where not optimal
   resolve_ms   the time of each solve after changes
   resolves     each of these in full; apply_ms is for making the changes
@@ -78,7 +81,7 @@ command line, a file or a changed problem makes no sense; 3 if a solve was not
 optimal for another reason.
 )"};
 
-// Enough for one read; a file's size is unknown where it is a pipe.
+// Enough for one read; the size of a pipe is not known.
 constexpr size_t kChunkBytes = 1 << 16;
 
 // `size_hint` is how many bytes there may be.
@@ -111,8 +114,8 @@ absl::StatusOr<std::string> ReadPath(const std::string& path,
 // For people: the algorithms by name.
 std::string AlgorithmHelp() {
   std::string help = StrCat("The algorithm (", kAutomatic,
-                            "), which stands for one of its\n"
-                            "own where there are gains; no other knows them:");
+                            "). Only this one accepts gains, for\n"
+                            "which it uses an algorithm of their own:");
   for (const SolverEntry& entry : Solvers()) {
     help += StrCat("\n", entry.name, "\n  ", entry.summary);
   }
@@ -131,7 +134,7 @@ class SolveCommand final : public Command {
         std::move(names), &options_.choice.algorithm);
     flags.AddString({.name = "changes",
                      .value = "FILE",
-                     .help = "Changes to make, and to solve again after."},
+                     .help = "Changes to make before solving again."},
                     &changes_path_);
     flags.AddInteger({.name = "repeat",
                       .value = "N",
@@ -142,12 +145,12 @@ class SolveCommand final : public Command {
                     "Prints what each arc carries after the last solve, as\n"
                     "lines of DIMACS: f TAIL HEAD FLOW.",
                     &options_.wants_flow);
-    flags.AddInteger({.name = "search-nodes",
-                      .value = "N",
-                      .help = "How many relaxations to solve where arcs are\n"
-                              "all or none; 0 is as many as it takes (10000)."},
-                     {.min = 0, .max = 1'000'000'000},
-                     &options_.choice.search_nodes_max);
+    flags.AddInteger(
+        {.name = "search-nodes",
+         .value = "N",
+         .help = "How many relaxations to solve at most if arcs are\n"
+                 "all or none; 0 is no limit (10000)."},
+        {.min = 0, .max = 1'000'000'000}, &options_.choice.search_nodes_max);
   }
 
   absl::Status TakeArguments(std::vector<std::string> arguments) override {
@@ -171,7 +174,7 @@ class SolveCommand final : public Command {
 
  private:
   absl::StatusOr<FlowProblem> ReadProblem(const CommandContext& context) const;
-  // What is told of the step without an optimum.
+  // The error for a step without an optimum.
   absl::Status Failure(const SolveReport& report, size_t index) const;
   absl::StatusOr<std::vector<DimacsChanges>> ReadChanges(
       const CommandContext& context, NodeIndex node_count) const;
@@ -208,7 +211,7 @@ absl::Status SolveCommand::Run(const CommandContext& context) {
   absl::StatusOr<SolveReport> report =
       SolveAndResolve(std::move(problem), groups, options_, context.clock);
   if (!report.ok()) {
-    // Beyond a range is only what the changes make so.
+    // Only changes can lead out of a range.
     return Annotate(report.status(), absl::IsOutOfRange(report.status())
                                          ? changes_path_
                                          : path_);
@@ -231,7 +234,7 @@ absl::Status SolveCommand::Failure(const SolveReport& report,
       index == 0 ? path_ : StrCat(changes_path_, ": after group ", index), ": ",
       outcome, result.error == outcome ? "" : StrCat(": ", result.error),
       result.outcome == SolveOutcome::kBudgetSpent
-          ? "; --search-nodes gives it more"
+          ? "; --search-nodes raises the limit"
           : "");
   return result.outcome == SolveOutcome::kInvalidProblem
              ? absl::InvalidArgumentError(message)

@@ -1,4 +1,4 @@
-// The solvers under one face: what "sluicectl solve" asks of each.
+// The solvers behind one interface: what "sluicectl solve" asks of each.
 //
 //   problem               algorithm
 //   pure                  one of solver/registry.h
@@ -26,12 +26,12 @@
 
 namespace sluice {
 
-// What is told of a solution.  Numbers are texts, since with gains they are
-// not whole; empty where there is none.
+// What is told of a solution.  Numbers are texts, since they are not whole if
+// there are gains; empty means none.
 struct SolveResult {
   SolveOutcome outcome = SolveOutcome::kInvalidProblem;
   std::string objective;  // Of an optimum.
-  std::string found_by;   // The algorithm that ended it.
+  std::string found_by;   // The algorithm that ended the solve.
   std::string error;      // Why there is no optimum.
   int64_t witness_cut_size = 0;
   SolveWork work;
@@ -62,8 +62,8 @@ class SolveSession {
 
   virtual SolveResult result() const = 0;
 
-  // By arc, of the newest solution; 0 for a removed arc.  Texts, since with
-  // gains they are not whole.  REQUIRES: it is optimal.
+  // The flow of each arc in the newest solution; 0 for a removed arc.  Texts,
+  // since they are not whole if there are gains.  REQUIRES: it is optimal.
   virtual std::vector<std::string> flows() const = 0;
 };
 
@@ -77,9 +77,9 @@ struct SolveChoice {
   int64_t search_nodes_max = AllOrNoneLimits().nodes_max;
 };
 
-// Returns a session for a problem that has gains and all-or-none arcs where
-// `problem` has.  Gains have an algorithm of their own, which kAutomatic stands
-// for as well; any other will refuse them.
+// Returns a session for problems that have gains or all-or-none arcs if
+// `problem` has them.  Gains have an algorithm of their own, which only
+// kAutomatic uses; any other algorithm refuses them.
 // REQUIRES: the algorithm exists.
 std::unique_ptr<SolveSession> MakeSolveSession(const FlowProblem& problem,
                                                const SolveChoice& choice);

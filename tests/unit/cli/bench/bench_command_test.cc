@@ -111,7 +111,7 @@ TEST(BenchCommand, SaysWhatTheProfilesAre) {
 )"));
   EXPECT_THAT(result.out, HasSubstr(R"(
       pod_affinity: 5000 machines, 5000 tasks, 1 class
-        A task requires the zone of its peers; all machines are in one.
+        A task requires the zone of its peers; there is one zone.
         (scheduler_perf's SchedulingPodAffinity)
 )"));
   EXPECT_THAT(result.out, HasSubstr(R"(
@@ -126,7 +126,8 @@ TEST(BenchCommand, FailsIfTasksStayUnplaced) {
   const CliResult result = RunCli(
       {"bench", "--machines=2", "--tasks=5", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitFailure);
-  EXPECT_THAT(result.err, HasSubstr("5 tasks were not placed, though all fit"));
+  EXPECT_THAT(result.err,
+              HasSubstr("5 tasks were not placed, although all fit"));
   EXPECT_EQ(server.scheduler.task_count(), 0u);
 }
 

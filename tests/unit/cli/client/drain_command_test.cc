@@ -89,7 +89,7 @@ TEST(DrainCommand, FailsIfSomethingStays) {
               server.Address()});
   EXPECT_EQ(result.exit_code, kExitFailure);
   EXPECT_THAT(result.out, HasSubstr("of a gang"));
-  EXPECT_THAT(result.err, HasSubstr("node-1: 2 stay"));
+  EXPECT_THAT(result.err, HasSubstr("node-1: tasks that stay: 2"));
 }
 
 TEST(DrainCommand, FailsIfSomebodyElseCancelsIt) {
@@ -101,7 +101,7 @@ TEST(DrainCommand, FailsIfSomebodyElseCancelsIt) {
       RunCli({"drain", "node-1", "--wait", "--interval_ms=1", "--server",
               server.Address()});
   EXPECT_EQ(result.exit_code, kExitFailure);
-  EXPECT_THAT(result.err, HasSubstr("somebody has cancelled it"));
+  EXPECT_THAT(result.err, HasSubstr("somebody cancelled the draining"));
 }
 
 TEST(DrainCommand, NamesAMachineThatIsNotKnown) {

@@ -188,7 +188,8 @@ TEST(InjectCommand, FailsOnQuarantineWhereItIsStrict) {
       Inject(server, "{\"nodeAdded\": {\"resourceDesc\": {\"uuid\": \"m\"}}}\n",
              {"--strict", "--output=json"});
   EXPECT_EQ(result.exit_code, kExitFailure);
-  EXPECT_EQ(result.err, "sluicectl: 1 of what was sent is quarantined\n");
+  EXPECT_EQ(result.err,
+            "sluicectl: tasks and machines that are quarantined: 1\n");
   EXPECT_THAT(result.out,
               HasSubstr("{\"line\":1,\"quarantined\":\"machine\",\"id\":\"m\","
                         "\"name\":\"\",\"reason\":\"no sense\"}\n"));

@@ -28,7 +28,7 @@ TEST(JobCommand, ShowsCountsAndTasks) {
             "uuid                 j\n"
             "state                created\n"
             "pending              3\n"
-            "of these for a time  1\n"
+            "of these in backoff  1\n"
             "running              2\n"
             "completed            0\n"
             "failed               0\n"

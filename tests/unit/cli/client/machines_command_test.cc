@@ -115,8 +115,8 @@ TEST(MachinesCommand, SaysThatAnotherHasTheName) {
   const CliResult result = RunCli({"machines", "--server", server.Address()});
   EXPECT_THAT(result.out, HasSubstr("m1    u1 "));
   size_t count = 0;
-  for (size_t at = 0;
-       (at = result.out.find("another has that name", at)) != std::string::npos;
+  for (size_t at = 0; (at = result.out.find("another machine has this name",
+                                            at)) != std::string::npos;
        ++at) {
     ++count;
   }
@@ -129,7 +129,7 @@ TEST(MachinesCommand, LetsADepartedMachineKeepItsName) {
   server.inspector.machines[1].set_name("m1");
   server.inspector.machines[1].set_condition(v1::Machine::DEPARTED);
   EXPECT_THAT(RunCli({"machines", "--server", server.Address()}).out,
-              testing::Not(HasSubstr("another has that name")));
+              testing::Not(HasSubstr("another machine has this name")));
 }
 
 TEST(MachinesCommand, ShowsTheUuidWhereThereIsNoName) {

@@ -83,7 +83,7 @@ TEST(NetworkCommand, SaysWhatWasTooLarge) {
   network.set_left_out(2);
   const CliResult result = RunNetwork(network, {});
   EXPECT_THAT(result.out, HasSubstr("?  not solved"));
-  EXPECT_THAT(result.out, HasSubstr("2 more with too many arcs to keep"));
+  EXPECT_THAT(result.out, HasSubstr("2 more have too many arcs to be kept"));
 }
 
 TEST(NetworkCommand, DrawsForGraphviz) {
@@ -135,7 +135,7 @@ TEST(NetworkCommand, OneFileHasOneProblem) {
   RoundNetwork network = ThreeTasks();
   *network.add_passes() = network.passes(0);
   EXPECT_THAT(RunNetwork(network, {"--format=dimacs"}).err,
-              HasSubstr("say with --pass which of the 2 passes"));
+              HasSubstr("choose one of the 2 passes with --pass"));
   EXPECT_EQ(RunNetwork(network, {"--format=dimacs", "--pass=2"}).exit_code,
             kExitSuccess);
   EXPECT_THAT(RunNetwork(network, {"--format=dot", "--pass=2"}).out,

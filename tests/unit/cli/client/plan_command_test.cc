@@ -59,7 +59,7 @@ TEST(PlanCommand, SaysThatItIsAboutAPart) {
   Fill(server.inspector.plan);
   server.inspector.plan.set_machines_in_part(133);
   const CliResult result = RunCli({"plan", "--server=" + server.Address()});
-  EXPECT_THAT(result.out, HasSubstr("in a part, this one of 133 machines;"));
+  EXPECT_THAT(result.out, HasSubstr("in one part, here of 133 machines;"));
   EXPECT_THAT(result.out, HasSubstr("move       shop/web-1  node-1  node-2"));
 }
 

@@ -65,6 +65,18 @@ TEST(StatusCommand, SaysSoOfTheEmptyRoundOfADaemonThatHasJustBegun) {
                     Not(HasSubstr("as good as can be"))));
 }
 
+TEST(StatusCommand, CountsNamesakesIfThereAreAny) {
+  FakeServer server;
+  Fill(server.inspector.status);
+  const std::string address = server.Address();
+  EXPECT_THAT(RunCli({"status", "--server", address}).out,
+              Not(HasSubstr("namesakes")));
+  server.inspector.status.set_namesake_machines(3);
+  EXPECT_THAT(RunCli({"status", "--server", address}).out,
+              HasSubstr("\nnamesakes           3 machines share a name with "
+                        "another\n"));
+}
+
 TEST(StatusCommand, ShowsTheLeaderAndItsFollowers) {
   FakeServer server;
   Fill(server.inspector.status);
@@ -83,7 +95,7 @@ TEST(StatusCommand, ShowsTheLeaderAndItsFollowers) {
       HasSubstr("\nleader              10.0.0.7:9090, term 42\n"
                 "follower            10.0.0.8:9090: warm, up to date\n"
                 "follower            10.0.0.9:9090: warm, 3 behind\n"
-                "follower            c:1: not warm: reads the store\n"));
+                "follower            c:1: not warm: is reading the store\n"));
   EXPECT_THAT(RunCli({"status", "--output=json", "--server", address}).out,
               AllOf(HasSubstr("\"leader\": \"10.0.0.7:9090\""),
                     HasSubstr("\"lag\": \"3\"")));

@@ -38,21 +38,21 @@ TEST(CsvReader, SaysWhichColumnIsMissing) {
 
 TEST(CsvReader, RefusesAFileWithoutAHeader) {
   EXPECT_THAT(Fixture("").csv,
-              StatusIs(kInvalid, "f.csv: empty, without a header row"));
+              StatusIs(kInvalid, "f.csv: the header row is missing"));
   EXPECT_THAT(Fixture("\n\r\n").csv,
-              StatusIs(kInvalid, "f.csv: empty, without a header row"));
+              StatusIs(kInvalid, "f.csv: the header row is missing"));
 }
 
 TEST(CsvReader, RefusesAColumnThatStandsTwice) {
   EXPECT_THAT(Fixture("a,b,a\n").csv,
-              StatusIs(kInvalid, "f.csv:1: column a stands twice"));
+              StatusIs(kInvalid, "f.csv:1: column a appears twice"));
 }
 
 TEST(CsvReader, NamesTheLineOfARowOfTheWrongLength) {
   Fixture f("a,b\n1,2\n\n3\n");
   EXPECT_TRUE(*f.csv->Next());
   EXPECT_THAT(f.csv->Next(),
-              StatusIs(kInvalid, "f.csv:4: 1 fields, the header has 2"));
+              StatusIs(kInvalid, "f.csv:4: 1 fields, but the header has 2"));
 }
 
 TEST(CsvReader, NamesLineAndColumnOfABadNumber) {

@@ -46,9 +46,9 @@ TEST(ReadTraceMachines, NamesWhatIsWrong) {
   const std::string header = "sn,cpu_milli,memory_mib,gpu,model\n";
   EXPECT_THAT(Machines(header + "a,1,1,0,\n,1,1,0,\n"),
               StatusIs(kInvalid, "nodes.csv:3: column sn: is empty"));
-  EXPECT_THAT(
-      Machines(header + "a,1,1,0,\na,1,1,0,\n"),
-      StatusIs(kInvalid, "nodes.csv:3: column sn: a stands in the file twice"));
+  EXPECT_THAT(Machines(header + "a,1,1,0,\na,1,1,0,\n"),
+              StatusIs(kInvalid,
+                       "nodes.csv:3: column sn: a appears in the file twice"));
   EXPECT_THAT(Machines(header + "a,-1,1,0,\n"),
               StatusIs(kInvalid, HasSubstr("nodes.csv:2: column cpu_milli: "
                                            "'-1' is not a whole number")));

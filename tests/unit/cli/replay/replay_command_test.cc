@@ -114,7 +114,7 @@ TEST(ReplayCommand, RefusesToBeSlowerThanTheTrace) {
   const CliResult result =
       RunCli({"replay", "openb", "--nodes=x", "--pods=y", "--speedup=1e-300"});
   EXPECT_EQ(result.exit_code, kExitUsage);
-  EXPECT_THAT(result.err, HasSubstr("--speedup is 0, or from 1 up"));
+  EXPECT_THAT(result.err, HasSubstr("--speedup must be 0, or 1 or more"));
 }
 
 }  // namespace
