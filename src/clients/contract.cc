@@ -16,7 +16,8 @@ constexpr int64_t kSameBeginningUs = 250000;
 // True if the uid now names a newer task that the client has not heard of.
 bool IsContested(TaskId uid, const ClusterState& state) {
   const Task* task = state.FindTask(uid);
-  return task != nullptr && !task->earlier_holders.empty() && !task->is_muted &&
+  return task != nullptr && !task->client.earlier_holders.empty() &&
+         !task->client.IsMuted() &&
          (task->state == TaskState::kPending || state.IsUntold(uid));
 }
 

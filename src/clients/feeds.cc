@@ -422,7 +422,7 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
     const Task& task = *state_.FindTask(delta.task);
     const auto [machine, resource_uuid] = DestinationOf(delta, state_);
     FeedNews::Entry entry = {.sequence = *it,
-                             .task = task.feed_task_id,
+                             .task = task.client.feed_task_id,
                              .type = delta.type,
                              .machine = machine->uuid,
                              .resource = *resource_uuid};
@@ -448,8 +448,8 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
   absl::btree_map<std::string, std::string> now;
   for (const auto& [id, machine] : nominations.machines()) {
     const Task& task = *state_.FindTask(id);
-    if (task.feed != feed) continue;
-    now.emplace(task.feed_task_id, state_.FindMachine(machine)->uuid);
+    if (task.client.feed != feed) continue;
+    now.emplace(task.client.feed_task_id, state_.FindMachine(machine)->uuid);
   }
   FeedNews& news = connection->news;
   auto& told = connection->nominated;

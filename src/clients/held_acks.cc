@@ -31,7 +31,7 @@ std::optional<HeldAcks::Hold> HeldAcks::HoldFor(const Command& command,
 std::optional<HeldAcks::Hold> HeldAcks::HoldForRemoval(
     const RemoveTask& command, bool is_unread, int64_t now_us) const {
   const Task* task = state_.FindTask(command.task);
-  if (task == nullptr || task->is_displaced) return std::nullopt;
+  if (task == nullptr || task->client.IsDisplaced()) return std::nullopt;
   const Job* job = state_.FindJob(task->job);
   if (job == nullptr) return std::nullopt;
   Hold hold{.until_us = now_us + options_.reused_uid_hold_us,
@@ -123,7 +123,7 @@ void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
 
 bool HeldAcks::IsOfFormerLife(const Hold& hold) const {
   const Task* task = state_.FindTask(hold.uid);
-  return task != nullptr && task->announcement > hold.announcement;
+  return task != nullptr && task->client.announcement > hold.announcement;
 }
 
 int64_t HeldAcks::DueUs() const {

@@ -18,7 +18,7 @@ constexpr size_t kUnscheduledBytes = 10;
 
 // Whether a client that began anew knows what a delta is about.
 bool IsKnown(const Task& task, const Machine& machine) {
-  return !task.is_stale && !machine.is_stale;
+  return !task.client.is_stale && !machine.is_stale;
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void Replies::AddUnscheduled(size_t room, ScheduleReply* reply) {
     // Those of feeds are told to their feeds.  No client knows of a task that
     // was made here before it is placed.
     const Task& task = *state_.FindTask(*it);
-    if (!task.HasOwnId() && !task.made_from.has_value()) {
+    if (!task.client.HasOwnId() && !task.made_from.has_value()) {
       reply->unscheduled.push_back(*it);
     }
   }

@@ -9,18 +9,19 @@ namespace sluice {
 namespace {
 
 void CountTask(const ClusterState& state, const Task& task, Census* census) {
-  const bool is_unclaimed = task.is_displaced && !task.successor.has_value() &&
+  const bool is_unclaimed = task.client.IsDisplaced() &&
+                            !task.client.successor.has_value() &&
                             !task.IsRemovedByGuess();
-  const bool is_held = task.is_stale && task.feed != FeedId();
-  if ((task.is_stale && !is_held) || is_unclaimed) ++census->stale_tasks;
+  const bool is_held = task.client.is_stale && task.client.IsOfFeed();
+  if ((task.client.is_stale && !is_held) || is_unclaimed) ++census->stale_tasks;
   switch (task.state) {
     case TaskState::kPending:
-      if (task.is_muted) {
+      if (task.client.IsMuted()) {
         ++census->muted_tasks;
       } else if (is_held) {
         ++census->pending_tasks;
         ++census->held_tasks;
-      } else if (task.is_stale) {
+      } else if (task.client.is_stale) {
         return;
       } else if (task.retry_ms != 0) {
         ++census->pending_tasks;
@@ -42,7 +43,7 @@ void CountTask(const ClusterState& state, const Task& task, Census* census) {
       return;
     case TaskState::kRunning:
       ++census->running_tasks;
-      if (task.is_displaced && task.successor.has_value()) {
+      if (task.client.IsDisplaced() && task.client.successor.has_value()) {
         ++census->displaced_tasks;
       }
       return;

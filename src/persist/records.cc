@@ -115,16 +115,17 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   stored.set_sequence(task.sequence);
   stored.set_machine_id(task.machine.value);
   stored.set_pu(task.pu);
-  stored.set_expected_removals(task.expected_removals);
-  stored.set_is_muted(task.is_muted);
+  stored.set_expected_removals(task.client.expected_removals);
+  stored.set_is_muted(task.client.IsMuted());
   stored.set_is_evicted(task.is_evicted);
-  for (const TaskId id : task.earlier_holders) {
+  for (const TaskId id : task.client.earlier_holders) {
     stored.add_earlier_holders(id.value);
   }
-  stored.set_is_displaced(task.is_displaced);
-  if (task.feed == FeedId()) stored.set_announcement(task.announcement);
-  stored.set_feed_id(task.feed.value);
-  stored.set_feed_task_id(task.feed_task_id);
+  stored.set_is_displaced(task.client.IsDisplaced());
+  if (!task.client.IsOfFeed())
+    stored.set_announcement(task.client.announcement);
+  stored.set_feed_id(task.client.feed.value);
+  stored.set_feed_task_id(task.client.feed_task_id);
   stored.set_is_foreign(task.is_foreign);
   stored.set_disturbances(task.disturbances);
   if (task.runs_again != RunsAgain::kNo) {

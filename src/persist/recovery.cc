@@ -335,14 +335,18 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.sequence = stored.sequence();
   task.machine = {stored.machine_id()};
   task.pu = stored.pu();
-  task.expected_removals = stored.expected_removals();
+  task.client.expected_removals = stored.expected_removals();
   for (const uint64_t id : stored.earlier_holders()) {
-    task.earlier_holders.push_back({id});
+    task.client.earlier_holders.push_back({id});
   }
-  task.is_displaced = stored.is_displaced();
-  task.announcement = stored.announcement();
-  task.feed = {stored.feed_id()};
-  task.feed_task_id = stored.feed_task_id();
+  if (stored.is_displaced()) {
+    task.client.uid_standing = UidStanding::kDisplaced;
+  } else if (stored.is_muted()) {
+    task.client.uid_standing = UidStanding::kMuted;
+  }
+  task.client.announcement = stored.announcement();
+  task.client.feed = {stored.feed_id()};
+  task.client.feed_task_id = stored.feed_task_id();
   task.is_foreign = stored.is_foreign();
   RETURN_IF_ERROR(ContradictionIf(
       stored.disturbances() < 0 ||
@@ -359,7 +363,6 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
     task.made_from = TaskId{stored.made_from()};
     task.made_for = {stored.made_for()};
   }
-  task.is_muted = stored.is_muted();
   task.is_evicted = stored.is_evicted();
   RETURN_IF_ERROR(AddUnnamedHolders(stored));
   TaskSpec spec;

@@ -67,7 +67,7 @@ void Disruptions::Count(const Task& task) {
     Standing& one = standings_[b];
     ++one.expected;
     if (task.is_evicted) {
-      if (!task.is_ending) ++one.uncounted;
+      if (!task.client.is_ending) ++one.uncounted;
     } else if (is_there) {
       ++one.available;
     }

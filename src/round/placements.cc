@@ -25,7 +25,7 @@ std::vector<Placement> UndoablePlacements(const ClusterState& state,
     if (!it->second.IsUntold()) continue;
     const Task& task = *state.FindTask(it->second.task);
     if ((priority.has_value() && task.class_key.priority != *priority) ||
-        task.is_muted || task.is_stale || !task.quarantine_reason.empty()) {
+        !task.client.IsListening() || !task.quarantine_reason.empty()) {
       continue;
     }
     const Machine& machine = *state.FindMachine(task.machine);

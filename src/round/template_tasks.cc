@@ -44,14 +44,14 @@ int64_t KeepTemplates(const ConstraintSet& constraints, int64_t now_ms,
     const Task* made_from = state->FindTask(id);
     const bool is_there = made_from != nullptr && made_from->is_template &&
                           made_from->state == TaskState::kPending &&
-                          !made_from->is_muted;
+                          !made_from->client.IsMuted();
     for (const auto& [machine_id, task] : tasks) {
       const Machine* machine = state->FindMachine(machine_id);
       const bool is_on = machine != nullptr && machine->is_present;
       if (!is_there || !is_on) templates.End(task);
     }
     // A template that is stale or quarantined makes no new task.
-    if (!is_there || made_from->is_stale ||
+    if (!is_there || made_from->client.is_stale ||
         !made_from->quarantine_reason.empty()) {
       continue;
     }

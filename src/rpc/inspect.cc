@@ -270,14 +270,14 @@ void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
     message->set_waiting_ms(AgeMs(view, task.submitted_ms));
     message->set_runs_again(RunsAgainText(task, state, view.now_ms));
   }
-  message->set_expected_removals(task.expected_removals);
+  message->set_expected_removals(task.client.expected_removals);
   FillRules(*task.class_key.rules, message);
   message->set_evicted(task.is_evicted);
   message->set_replaces(ReplacesText(state, task));
-  if (task.feed != FeedId()) {
-    const Feed& feed = state.feeds().at(task.feed);
+  if (task.client.IsOfFeed()) {
+    const Feed& feed = state.feeds().at(task.client.feed);
     message->set_feed(feed.name);
-    message->set_feed_task_id(task.feed_task_id);
+    message->set_feed_task_id(task.client.feed_task_id);
     message->set_stated_priority(int64_t{task.class_key.priority} -
                                  feed.priority_zero);
     message->set_is_foreign(task.is_foreign);
@@ -367,11 +367,12 @@ const Task* FindTask(const ClusterState& state,
 }
 
 std::string DisplacedText(const CoreView& view, const Task& task) {
-  if (!task.successor.has_value()) {
+  if (!task.client.successor.has_value()) {
     return "its client gave its uid to another task, and has not submitted it "
            "again";
   }
-  const Task* successor = view.scheduler.state().FindTask(*task.successor);
+  const Task* successor =
+      view.scheduler.state().FindTask(*task.client.successor);
   return StrCat("its client gave its uid ", successor->id.value, " to '",
                 successor->name, "'");
 }
@@ -401,15 +402,15 @@ std::string HeldText(const Feed& feed) {
 std::string NotWaiting(const CoreView& view, const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
-      if (task.is_displaced) return DisplacedText(view, task);
-      if (task.is_muted) {
+      if (task.client.IsDisplaced()) return DisplacedText(view, task);
+      if (task.client.IsMuted()) {
         return "its client has removed another task with the same uid, and no "
                "longer knows the uid until it submits it again";
       }
-      if (task.is_stale && task.feed != FeedId()) {
-        return HeldText(view.scheduler.state().feeds().at(task.feed));
+      if (task.client.is_stale && task.client.IsOfFeed()) {
+        return HeldText(view.scheduler.state().feeds().at(task.client.feed));
       }
-      if (task.is_stale) {
+      if (task.client.is_stale) {
         return "its client began anew, and has not submitted it again";
       }
       if (!task.quarantine_reason.empty()) {
@@ -428,17 +429,18 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       return task.is_held ? view.scheduler.ExplainReplacement(task) : "";
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
-      return StrCat(
-          "runs on machine '",
-          machine->name.empty() ? machine->uuid : machine->name, "'",
-          machine->is_present ? "" : ", which has gone away",
-          machine->IsDraining() ? ", which is draining" : "",
-          view.scheduler.ExplainLeaving(task),
-          task.is_displaced ? StrCat("; ", DisplacedText(view, task)) : "",
-          PlacementText(task, *machine, view.scheduler.policies(),
-                        view.last_round),
-          MinimumsText(view.scheduler.state(), task.class_key),
-          KindText(*task.class_key.rules));
+      return StrCat("runs on machine '",
+                    machine->name.empty() ? machine->uuid : machine->name, "'",
+                    machine->is_present ? "" : ", which has gone away",
+                    machine->IsDraining() ? ", which is draining" : "",
+                    view.scheduler.ExplainLeaving(task),
+                    task.client.IsDisplaced()
+                        ? StrCat("; ", DisplacedText(view, task))
+                        : "",
+                    PlacementText(task, *machine, view.scheduler.policies(),
+                                  view.last_round),
+                    MinimumsText(view.scheduler.state(), task.class_key),
+                    KindText(*task.class_key.rules));
     }
     case TaskState::kCompleted:
       return "completed";

@@ -42,7 +42,8 @@ bool IsForNow(DrainHold hold) {
 
 std::string NameOf(const Task& task) {
   if (!task.name.empty()) return task.name;
-  return task.feed == FeedId() ? StrCat(task.id.value) : task.feed_task_id;
+  return !task.client.IsOfFeed() ? StrCat(task.id.value)
+                                 : task.client.feed_task_id;
 }
 
 }  // namespace

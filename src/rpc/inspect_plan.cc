@@ -10,16 +10,16 @@ namespace {
 
 int64_t StatedPriority(const ClusterState& state, const Task& task) {
   const int64_t priority = task.class_key.priority;
-  return task.feed == FeedId()
+  return !task.client.IsOfFeed()
              ? priority
-             : priority - state.feeds().at(task.feed).priority_zero;
+             : priority - state.feeds().at(task.client.feed).priority_zero;
 }
 
 // The id that its client gave it.
 template <class Message>
 void SetTask(const Task& task, Message* message) {
-  message->set_task(task.feed == FeedId() ? StrCat(task.id.value)
-                                          : task.feed_task_id);
+  message->set_task(!task.client.IsOfFeed() ? StrCat(task.id.value)
+                                            : task.client.feed_task_id);
   message->set_task_name(task.name);
 }
 

@@ -47,8 +47,8 @@ bool IsOfNamespace(const Task& task, std::string_view task_namespace) {
 v1::Task::State ShownStateOf(const Task& task) {
   switch (task.state) {
     case TaskState::kPending:
-      if (task.is_muted) return v1::Task::MUTED;
-      if (task.is_stale) return v1::Task::STALE;
+      if (task.client.IsMuted()) return v1::Task::MUTED;
+      if (task.client.is_stale) return v1::Task::STALE;
       if (!task.quarantine_reason.empty()) return v1::Task::QUARANTINED;
       return task.is_template ? v1::Task::TEMPLATE : v1::Task::PENDING;
     case TaskState::kRunning:

@@ -74,7 +74,7 @@ void Adoptions::Adopt(Machine* machine, const std::vector<TaskId>& running) {
   DropClaimsOf(machine);
   for (const TaskId uid : running) {
     Task* task = state_.MutableTask(uid);
-    if (task != nullptr && !task->HasOwnId() &&
+    if (task != nullptr && !task->client.HasOwnId() &&
         task->state != TaskState::kRemoved) {
       // The daemon knows more about tasks that are placed already.
       if (task->state == TaskState::kPending) Put(task, machine->id);

@@ -49,7 +49,7 @@ void Announcements::ForgetGuessed() {
   for (const TaskId id : state_.removed_) {
     Task* task = state_.MutableTask(id);
     if (task->IsRemovedByGuess() &&
-        task->announcement < state_.counters_.announcement) {
+        task->client.announcement < state_.counters_.announcement) {
       guessed.push_back(task);
     }
   }
@@ -66,22 +66,22 @@ void Announcements::FindStale() {
     if (machine->is_stale) state_.EndSuccessionsOn(*machine);
   }
   for (const auto& [id, task] : state_.tasks_) {
-    if (task->feed != FeedId()) continue;  // Its feed decides.
-    const bool is_stale = !task->is_displaced &&
+    if (task->client.IsOfFeed()) continue;  // Its feed decides.
+    const bool is_stale = !task->client.IsDisplaced() &&
                           task->state != TaskState::kRemoved &&
-                          task->announcement < stale_below;
-    if (is_stale == task->is_stale) continue;
+                          task->client.announcement < stale_below;
+    if (is_stale == task->client.is_stale) continue;
     state_.LeaveQueue(*task);
-    task->is_stale = is_stale;
+    task->client.is_stale = is_stale;
     state_.EnterQueue(task.get());
   }
 }
 
 Ack Announcements::Apply(const ForgetStale& /*command*/) {
   const auto is_to_go = [](const Task& task) {
-    return task.feed == FeedId() &&
-           (task.is_stale ||
-            (task.is_displaced && !task.successor.has_value() &&
+    return !task.client.IsOfFeed() &&
+           (task.client.is_stale ||
+            (task.client.IsDisplaced() && !task.client.successor.has_value() &&
              !task.IsRemovedByGuess()));
   };
   TaskCommands commands(now_ms_, &state_);
@@ -106,8 +106,8 @@ Ack Announcements::Apply(const ForgetStale& /*command*/) {
 }
 
 void Announcements::Mention(Task* task) {
-  task->announcement = state_.counters_.announcement;
-  task->is_stale = false;
+  task->client.announcement = state_.counters_.announcement;
+  task->client.is_stale = false;
 }
 
 void Announcements::Mention(Machine* machine) {

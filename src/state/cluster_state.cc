@@ -138,8 +138,8 @@ void ClusterState::Place(Task* task, Machine* machine, int64_t now_ms) {
 bool ClusterState::CanPreempt(const Task& task) const {
   // While a uid has several holders, an acknowledged end may have been this
   // task's.  After a removal the client no longer knows the uid.
-  if (task.is_evicted || !task.earlier_holders.empty() || task.is_muted ||
-      task.is_stale || task.is_foreign) {
+  if (task.is_evicted || !task.client.earlier_holders.empty() ||
+      !task.client.IsListening() || task.is_foreign) {
     return false;
   }
   // Nobody knows whether a placement in flight will arrive, or whether one
@@ -235,7 +235,7 @@ void ClusterState::AppendDelta(const Task& task, DeltaType type,
                .task = task.id,
                .type = type,
                .machine = task.machine,
-               .feed = task.feed,
+               .feed = task.client.feed,
                .is_repeat = is_repeat});
   changes_.deltas.insert(changes_.deltas.end(), sequence);
   changes_.counters = true;
@@ -382,7 +382,7 @@ void ClusterState::LeaveQueue(const Task& task) {
   ForJobAndGroup(task.job, &jobs_, [](Job* job) { --job->pending_count; });
   if (!task.IsSchedulable()) return;
   --pending_count_;
-  if (task.feed != FeedId()) --feed_pending_count_;
+  if (task.client.IsOfFeed()) --feed_pending_count_;
   const auto nominated = nominations_.machines().find(task.id);
   if (nominated == nominations_.machines().end()) {
     RemovePending(task);
@@ -397,7 +397,7 @@ void ClusterState::EnterQueue(Task* task) {
   ForJobAndGroup(task->job, &jobs_, [](Job* job) { ++job->pending_count; });
   if (!task->IsSchedulable()) return;
   ++pending_count_;
-  if (task->feed != FeedId()) ++feed_pending_count_;
+  if (task->client.IsOfFeed()) ++feed_pending_count_;
   AddPending(task);
   if (!std::exchange(task->may_succeed, false)) return;
   const Successions& successions = nominations_.successions();
@@ -565,7 +565,7 @@ void ClusterState::SetName(Task* task, const std::string& name) {
   }
   task->name = name;
   // Feeds know their tasks by id.
-  if (task->feed != FeedId() || !IsPodName(name)) return;
+  if (task->client.IsOfFeed() || !IsPodName(name)) return;
   if (task->IsLive()) {
     const auto [named, is_new] = named_tasks_.try_emplace(name, task->id);
     if (!is_new && !tasks_.Find(named->second)->IsLive()) {

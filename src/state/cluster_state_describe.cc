@@ -285,8 +285,8 @@ void ClusterState::Erase(Task* task) {
   SetName(task, "");
   ReleaseLabels(task->labels, &strings_);
   resources_.Release(task->class_key.request);
-  if (task->feed != FeedId()) {
-    feeds_.at(task->feed).tasks.erase(task->feed_task_id);
+  if (task->client.IsOfFeed()) {
+    feeds_.at(task->client.feed).tasks.erase(task->client.feed_task_id);
   }
   avoided_owners_.SetOwner(task, Owner());
   replacements_.SetHeld(task, false);

@@ -111,13 +111,14 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   }
   requeues_.SetRetry(task, std::exchange(task->retry_ms, 0));
   adoptions_.SetRunsOn(task, std::exchange(task->runs_on, ""));
-  if (task->feed != FeedId()) {
-    const auto feed = feeds_.find(task->feed);
+  if (task->client.IsOfFeed()) {
+    const auto feed = feeds_.find(task->client.feed);
     if (feed == feeds_.end()) return error("its feed is not stored");
-    if (!feed->second.tasks.emplace(task->feed_task_id, task->id).second) {
+    if (!feed->second.tasks.emplace(task->client.feed_task_id, task->id)
+             .second) {
       return error("another task of its feed has the same id");
     }
-    task->is_stale = true;  // Until the feed has stated it again.
+    task->client.is_stale = true;  // Until the feed has stated it again.
   }
   // Describe it as waiting, then put it where it was.
   task->state = TaskState::kPending;
@@ -145,8 +146,8 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
     }
     Occupy(task, machine, stored.pu);
   }
-  if (task->is_evicted &&
-      (task->state != TaskState::kRunning || !task->earlier_holders.empty())) {
+  if (task->is_evicted && (task->state != TaskState::kRunning ||
+                           !task->client.earlier_holders.empty())) {
     return error("it was told to leave, but does not run or shares its uid");
   }
   EnterQueue(task);
@@ -155,15 +156,15 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
 
 absl::Status ClusterState::RestoreHolders() {
   for (const auto& [id, task] : tasks_) {
-    for (const TaskId earlier : task->earlier_holders) {
+    for (const TaskId earlier : task->client.earlier_holders) {
       Task* holder = tasks_.Find(earlier);
-      if (holder == nullptr || !holder->is_displaced ||
-          holder->successor.has_value()) {
+      if (holder == nullptr || !holder->client.IsDisplaced() ||
+          holder->client.successor.has_value()) {
         return absl::DataLossError(
             StrCat("task ", id.value, ": an earlier holder of its uid, ",
                    earlier.value, ", is not stored as displaced"));
       }
-      holder->successor = id;
+      holder->client.successor = id;
     }
   }
   return absl::OkStatus();
@@ -177,8 +178,7 @@ absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
   earlier.id = NextOwnTaskId();
   earlier.job = holder->job;
   earlier.sequence = counters_.next_task_sequence++;
-  earlier.is_displaced = true;
-  earlier.is_muted = true;
+  earlier.client.uid_standing = UidStanding::kDisplaced;
   if (machine.has_value()) {
     earlier.state = TaskState::kRunning;
     earlier.machine = *machine;
@@ -188,8 +188,8 @@ absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
   if (absl::Status status = RestoreTask(earlier, load); !status.ok()) {
     return status;
   }
-  MutableTask(earlier.id)->successor = uid;
-  holder->earlier_holders.push_back(earlier.id);
+  MutableTask(earlier.id)->client.successor = uid;
+  holder->client.earlier_holders.push_back(earlier.id);
   Touch(*holder);
   return absl::OkStatus();
 }
@@ -210,7 +210,7 @@ absl::Status ClusterState::RestoreDelta(const Delta& delta) {
     return error("its type contradicts the state of its task");
   }
   Delta known = delta;
-  known.feed = task->feed;
+  known.feed = task->client.feed;
   if (!outbox_.Add(known)) return error("stored twice");
   return absl::OkStatus();
 }

@@ -40,7 +40,7 @@ void FeedEvents::SetPhase(FeedPhase phase) {
   for (const TaskId id : ids) {
     Task* task = state_.MutableTask(id);
     state_.LeaveQueue(*task);
-    task->is_stale = !is_live || !IsStated(*task);
+    task->client.is_stale = !is_live || !IsStated(*task);
     state_.EnterQueue(task);
   }
 }
@@ -143,11 +143,11 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   if (task == nullptr) task = AddTask(event);
   // If not, its client may not know where it was placed.
   const bool was_stated = IsStated(*task);
-  task->announcement = feed_.snapshot;
+  task->client.announcement = feed_.snapshot;
   // An end is final, even if a client that states everything states the task.
   if (!task->IsLive()) return FeedOutcome::kApplied;
   state_.LeaveQueue(*task);
-  task->is_stale = !feed_.is_live;
+  task->client.is_stale = !feed_.is_live;
   if (runs && machine == nullptr) {
     if (task->state == TaskState::kRunning) state_.Unplace(task);
     TaskStated quarantined = event;
@@ -159,13 +159,14 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     return FeedOutcome::kRunsOnUnknownMachine;
   }
   // Most of a snapshot, and every binding, says nothing new about the task.
-  if (event.fingerprint == 0 || event.fingerprint != task->feed_fingerprint) {
+  if (event.fingerprint == 0 ||
+      event.fingerprint != task->client.feed_fingerprint) {
     Describe(task, event);
   }
   if (runs) {
     Adoptions(now_ms_, &state_)
         .PutWhereItRuns(task, state_.MutableMachine(machine->id));
-    task->is_ending = event.is_terminating;
+    task->client.is_ending = event.is_terminating;
     if (event.is_terminating) {
       state_.DeleteDeltas(task->id);
       if (!task->is_evicted) state_.SetEvicted(task, true);
@@ -206,7 +207,7 @@ void FeedEvents::Describe(Task* task, const TaskStated& event) {
   task->is_foreign = event.is_foreign;
   state_.Describe(task, event.spec);
   // An invalid description may become valid later.
-  task->feed_fingerprint =
+  task->client.feed_fingerprint =
       task->quarantine_reason.empty() ? event.fingerprint : 0;
 }
 
@@ -216,9 +217,9 @@ Task* FeedEvents::AddTask(const TaskStated& event) {
   task->id = state_.NextOwnTaskId();
   state_.tasks_.Add(task->id, std::move(owned));
   feed_.tasks.emplace(event.id, task->id);
-  task->feed = feed_.id;
-  task->feed_task_id = event.id;
-  task->is_stale = !feed_.is_live;
+  task->client.feed = feed_.id;
+  task->client.feed_task_id = event.id;
+  task->client.is_stale = !feed_.is_live;
   task->may_succeed = true;
   task->submitted_ms = now_ms_;
   task->sequence = state_.counters_.next_task_sequence++;

@@ -50,7 +50,7 @@ class FeedEvents {
   // Forgets tasks and budgets that this snapshot has not stated.
   void ForgetUnstated();
   bool IsStated(const Task& task) const {
-    return task.announcement == feed_.snapshot;
+    return task.client.announcement == feed_.snapshot;
   }
   Task* FindTask(const std::string& id);
   void Describe(Task* task, const TaskStated& event);

@@ -36,7 +36,7 @@ void Requeues::LoseTasksOf(const Machine& machine) {
   for (const TaskId id : tasks) {
     const Task& running = *state_.FindTask(id);
     const Action action = state_.FindJob(running.job)->on_failure.action;
-    if (running.feed != FeedId() ||
+    if (running.client.IsOfFeed() ||
         (!state_.requeues_.options.from_failed_machines &&
          action != Action::kRequeue)) {
       continue;

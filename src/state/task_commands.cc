@@ -16,7 +16,7 @@ namespace sluice {
 
 const Task* TaskCommands::FindTaskOfClient(TaskId id) const {
   const Task* task = state_.FindTask(id);
-  return task == nullptr || task->HasOwnId() ||
+  return task == nullptr || task->client.HasOwnId() ||
                  task->state == TaskState::kRemoved
              ? nullptr
              : task;
@@ -64,7 +64,7 @@ Ack TaskCommands::Apply(const SubmitTask& command) {
 
 Ack TaskCommands::Submit(const SubmitTask& command) {
   Task* holder = state_.MutableTask(command.task);
-  if (holder != nullptr && holder->HasOwnId()) {
+  if (holder != nullptr && holder->client.HasOwnId()) {
     // Clients choose uids.  The state's own ids can be changed.
     state_.LeaveQueue(*holder);
     Rename(holder, state_.NextOwnTaskId());
@@ -76,32 +76,32 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
   if (is_known && command.reject_if_known) return Ack::kAlreadyExists;
   if (is_known) ++state_.reused_uid_count_;
   Task* same = FindSame(command);
-  if (same != nullptr && same == holder && !same->is_stale) {
-    ++same->expected_removals;
+  if (same != nullptr && same == holder && !same->client.is_stale) {
+    ++same->client.expected_removals;
     Resubmit(same, command);
     return Ack::kOk;
   }
   if (same != nullptr) LoseUid(same);
   if (same != nullptr && same == holder) {
-    same->expected_removals = 1;  // Nobody knows of others any more.
+    same->client.expected_removals = 1;  // Nobody knows of others any more.
     Resubmit(same, command);
     return Ack::kOk;
   }
   int32_t removals = 1;
   std::vector<TaskId> earlier_holders;
   if (holder != nullptr) {
-    if (holder->is_stale) {
+    if (holder->client.is_stale) {
       // Its client knows neither it nor those before it.
       LoseUid(holder);
       Displace(holder);
-      holder->successor.reset();
+      holder->client.successor.reset();
     } else if (is_known) {
-      removals += holder->expected_removals;
-      earlier_holders = std::exchange(holder->earlier_holders, {});
+      removals += holder->client.expected_removals;
+      earlier_holders = std::exchange(holder->client.earlier_holders, {});
       Displace(holder);
       earlier_holders.push_back(holder->id);
     } else {
-      removals += holder->expected_removals;
+      removals += holder->client.expected_removals;
       state_.Erase(holder);
     }
   }
@@ -128,17 +128,16 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
     if (is_untold) state_.AppendDelta(*same, /*is_repeat=*/false);
     Resubmit(same, command);
   }
-  same->expected_removals = removals;
-  same->earlier_holders = std::move(earlier_holders);
+  same->client.expected_removals = removals;
+  same->client.earlier_holders = std::move(earlier_holders);
   return Ack::kOk;
 }
 
 void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
   state_.LeaveQueue(*task);
   Announcements(now_ms_, &state_).Mention(task);
-  task->is_displaced = false;
-  task->successor.reset();
-  task->is_muted = false;
+  task->client.uid_standing = UidStanding::kKnown;
+  task->client.successor.reset();
   if (task->state == TaskState::kRunning) {
     Repeat(task);
   } else if (task->state != TaskState::kPending) {
@@ -218,26 +217,25 @@ void TaskCommands::Displace(Task* task) {
   state_.LeaveQueue(*task);
   if (state_.IsUntold(task->id)) state_.Unplace(task);
   state_.DeleteDeltas(task->id);
-  task->successor = task->id;
-  task->is_displaced = true;
-  task->is_stale = false;
-  task->is_muted = true;
-  task->expected_removals = 1;
+  task->client.successor = task->id;
+  task->client.uid_standing = UidStanding::kDisplaced;
+  task->client.is_stale = false;
+  task->client.expected_removals = 1;
   Rename(task, state_.NextOwnTaskId());
 }
 
 void TaskCommands::LoseUid(Task* task) {
-  for (const TaskId id : std::exchange(task->earlier_holders, {})) {
+  for (const TaskId id : std::exchange(task->client.earlier_holders, {})) {
     Task* other = state_.MutableTask(id);
-    other->successor.reset();
+    other->client.successor.reset();
     state_.Touch(*other);
   }
-  if (!task->successor.has_value()) return;
-  Task* successor = state_.MutableTask(*task->successor);
-  std::erase(successor->earlier_holders, task->id);
-  --successor->expected_removals;
+  if (!task->client.successor.has_value()) return;
+  Task* successor = state_.MutableTask(*task->client.successor);
+  std::erase(successor->client.earlier_holders, task->id);
+  --successor->client.expected_removals;
   state_.Touch(*successor);
-  task->successor.reset();
+  task->client.successor.reset();
 }
 
 void TaskCommands::Rename(Task* task, TaskId id) {
@@ -260,10 +258,10 @@ void TaskCommands::Rename(Task* task, TaskId id) {
     machine->tasks.erase(former);
     machine->tasks.insert(id);
   }
-  if (task->successor.has_value()) {
-    Task* successor = state_.tasks_.Find(*task->successor);
+  if (task->client.successor.has_value()) {
+    Task* successor = state_.tasks_.Find(*task->client.successor);
     if (successor != nullptr) {
-      std::ranges::replace(successor->earlier_holders, former, id);
+      std::ranges::replace(successor->client.earlier_holders, former, id);
       state_.Touch(*successor);
     }
   }
@@ -290,8 +288,8 @@ void TaskCommands::Rename(Task* task, TaskId id) {
   state_.replacements_.Rename(former, *task);
   state_.requeues_.SetRetry(task, retry_ms);
   state_.adoptions_.SetRunsOn(task, runs_on);
-  if (task->feed != FeedId()) {
-    state_.feeds_.at(task->feed).tasks[task->feed_task_id] = id;
+  if (task->client.IsOfFeed()) {
+    state_.feeds_.at(task->client.feed).tasks[task->client.feed_task_id] = id;
   }
   state_.avoided_owners_.SetOwner(task, owner);
   state_.SetName(task, name);
@@ -303,7 +301,8 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
   Task* task = MutableTaskOfClient(command.task);
   if (task == nullptr) return Ack::kNotFound;
   // The update is about an earlier holder of the uid.
-  if (!task->earlier_holders.empty() && task->name != command.spec.name) {
+  if (!task->client.earlier_holders.empty() &&
+      task->name != command.spec.name) {
     return Ack::kOk;
   }
   state_.LeaveQueue(*task);
@@ -320,7 +319,7 @@ Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state,
   Task* task = MutableTaskOfClient(id);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
-  if (!task->earlier_holders.empty()) return Ack::kOk;
+  if (!task->client.earlier_holders.empty()) return Ack::kOk;
   if (state == TaskState::kFailed && Requeues(now_ms_, &state_).TryAgain(task))
     return Ack::kOk;
   Finish(task, state, run_ms);
@@ -362,7 +361,7 @@ void TaskCommands::NoteSpeed(const CompleteTask& command) {
   const Task* task = FindTaskOfClient(command.task);
   // As in NoteRun().  It must also be known which task the report is about, and
   // where that task ran.
-  if (task == nullptr || !task->earlier_holders.empty() ||
+  if (task == nullptr || !task->client.earlier_holders.empty() ||
       !task->quarantine_reason.empty() || task->state != TaskState::kRunning ||
       state_.IsUntold(task->id)) {
     return;
@@ -378,7 +377,8 @@ void TaskCommands::NoteCacheUse(const CompleteTask& command) {
   if (!is_asked_for || !command.cache.has_value()) return;
   const Task* task = FindTaskOfClient(command.task);
   // As in NoteRun().  It must also be known which task the report is about.
-  if (task == nullptr || !task->IsLive() || !task->earlier_holders.empty() ||
+  if (task == nullptr || !task->IsLive() ||
+      !task->client.earlier_holders.empty() ||
       !task->quarantine_reason.empty()) {
     return;
   }
@@ -397,14 +397,14 @@ void TaskCommands::NoteCompleted(JobId id) {
 Ack TaskCommands::Apply(const RemoveTask& command) {
   Adoptions(now_ms_, &state_).DropClaim(command.task);
   Task* task = state_.MutableTask(command.task);
-  if (task == nullptr || task->HasOwnId()) return Ack::kNotFound;
-  --task->expected_removals;
+  if (task == nullptr || task->client.HasOwnId()) return Ack::kNotFound;
+  --task->client.expected_removals;
   state_.Touch(*task);
   if (task->state == TaskState::kRemoved) {
-    if (task->expected_removals == 0) state_.Erase(task);
+    if (task->client.expected_removals == 0) state_.Erase(task);
     return Ack::kOk;
   }
-  auto& earlier = task->earlier_holders;
+  auto& earlier = task->client.earlier_holders;
   if (!earlier.empty()) {
     // Prefer one that holds nothing: the removal may have been meant for it.
     auto oldest = std::ranges::find_if(earlier, [this](TaskId id) {
@@ -419,7 +419,7 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
   }
   state_.LeaveQueue(*task);
   state_.DeleteDeltas(task->id);
-  if (task->expected_removals == 0) {
+  if (task->client.expected_removals == 0) {
     RemoveHolder(task);
     return Ack::kOk;
   }
@@ -464,7 +464,7 @@ void TaskCommands::RemoveByGuess(Task* task) {
   const MachineId machine = task->machine;
   state_.Vacate(task);
   state_.LeaveJob(task->job);
-  task->successor.reset();
+  task->client.successor.reset();
   task->machine = machine;
   Bury(task);
   state_.SetName(task, task->name);
@@ -478,7 +478,7 @@ std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
   const StateCounters& counters = state_.counters_;
   // Otherwise it is a new task of that name.
   const bool is_again = counters.former_stale_below.has_value() &&
-                        guessed->announcement < counters.announcement;
+                        guessed->client.announcement < counters.announcement;
   const MachineId machine = guessed->machine;
   state_.Erase(guessed);
   return is_again ? std::make_optional(machine) : std::nullopt;
@@ -531,7 +531,7 @@ void TaskCommands::Mute(Task* task) {
     state_.Unplace(task);
   }
   state_.DeleteDeltas(task->id);
-  task->is_muted = true;
+  if (!task->client.IsMuted()) task->client.uid_standing = UidStanding::kMuted;
   state_.Touch(*task);
 }
 

@@ -50,7 +50,8 @@ class Session final : public FeedSession {
     for (const FeedNews::Entry& delta : news.deltas) {
       const auto it = state_.outbox().find(delta.sequence);
       CHECK(it != state_.outbox().end());
-      CHECK_EQ(state_.FindTask(it->second.task)->feed_task_id, delta.task);
+      CHECK_EQ(state_.FindTask(it->second.task)->client.feed_task_id,
+               delta.task);
     }
     CHECK(news.IsSilent() || !is_over);
   }

@@ -142,7 +142,7 @@ SubmitTask ToTask(uint64_t uid,
 }
 
 std::string_view StateName(const Task& task) {
-  if (task.is_muted) return "muted";
+  if (task.client.IsMuted()) return "muted";
   switch (task.state) {
     case TaskState::kPending:
       return "waits";

@@ -365,13 +365,14 @@ class FeedLife {
     for (const auto& [id, task] : tasks_) stated[id] = task.machine;
     std::map<std::string, std::string> known;
     for (const auto& [id, task] : state.tasks()) {
-      known[task->feed_task_id] = task->state == TaskState::kRunning
-                                      ? state.FindMachine(task->machine)->uuid
-                                      : "";
+      known[task->client.feed_task_id] =
+          task->state == TaskState::kRunning
+              ? state.FindMachine(task->machine)->uuid
+              : "";
     }
     EXPECT_EQ(known, stated);
     for (const auto& [id, task] : state.tasks()) {
-      const auto it = tasks_.find(task->feed_task_id);
+      const auto it = tasks_.find(task->client.feed_task_id);
       if (it == tasks_.end()) continue;
       EXPECT_EQ(task->is_evicted, it->second.is_terminating) << it->first;
     }

@@ -129,7 +129,7 @@ class MixedLife {
   uint64_t AnyUid() {
     std::vector<uint64_t> known;
     for (const auto& [id, task] : cluster_->state().tasks()) {
-      if (!task->HasOwnId()) known.push_back(id.value);
+      if (!task->client.HasOwnId()) known.push_back(id.value);
     }
     return known.empty() ? 1 : known[rng_.Below(known.size())];
   }

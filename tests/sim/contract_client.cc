@@ -552,7 +552,7 @@ void ContractClient::CheckRecovered(const ClusterState& state) {
     }
   }
   for (const auto& [id, known] : state.tasks()) {
-    const bool is_removed = known->feed == FeedId() && known->IsLive() &&
+    const bool is_removed = !known->client.IsOfFeed() && known->IsLive() &&
                             !tasks_.contains(id.value);
     if (is_removed) {
       cluster_.Fail(NameOf(id.value) + " was removed, and is back");

@@ -359,7 +359,7 @@ void FeedClient::LeaveAfter(const std::string& id, int64_t grace_us) {
 void FeedClient::CheckRecovered(const ClusterState& state) {
   std::map<std::string, const sluice::Task*> known;
   for (const auto& [id, task] : state.tasks()) {
-    if (task->feed != FeedId()) known[task->feed_task_id] = task.get();
+    if (task->client.IsOfFeed()) known[task->client.feed_task_id] = task.get();
   }
   for (const auto& [id, task] : tasks_) {
     if (task.stated > durable_ || task.stated == 0) continue;
@@ -378,7 +378,7 @@ void FeedClient::CheckEnd(const std::vector<std::string>& machines) {
   CheckRecovered(daemon_.state());
   size_t known = 0;
   for (const auto& [id, task] : daemon_.state().tasks()) {
-    if (task->feed != FeedId()) ++known;
+    if (task->client.IsOfFeed()) ++known;
   }
   if (known != tasks_.size()) {
     cluster_.Fail("the feed has other tasks than are known");

@@ -71,17 +71,17 @@ std::string FindWrongFeed(const ClusterState& state) {
   int64_t pending = 0;
   std::map<FeedId, std::set<TaskId>> tasks;
   for (const auto& [id, task] : state.tasks()) {
-    if (task->feed == FeedId()) continue;
-    tasks[task->feed].insert(id);
+    if (!task->client.IsOfFeed()) continue;
+    tasks[task->client.feed].insert(id);
     if (task->IsSchedulable()) ++pending;
-    const auto feed = state.feeds().find(task->feed);
+    const auto feed = state.feeds().find(task->client.feed);
     if (feed == state.feeds().end() ||
-        !feed->second.tasks.contains(task->feed_task_id) ||
-        feed->second.tasks.at(task->feed_task_id) != id) {
+        !feed->second.tasks.contains(task->client.feed_task_id) ||
+        feed->second.tasks.at(task->client.feed_task_id) != id) {
       return StrCat("its feed does not know task ", id.value);
     }
-    const bool is_stated = task->announcement == feed->second.snapshot;
-    if ((feed->second.is_live && is_stated) == task->is_stale) {
+    const bool is_stated = task->client.announcement == feed->second.snapshot;
+    if ((feed->second.is_live && is_stated) == task->client.is_stale) {
       return StrCat("task ", id.value, " is stale, or should be");
     }
   }
@@ -91,7 +91,7 @@ std::string FindWrongFeed(const ClusterState& state) {
   }
   std::map<FeedId, std::set<uint64_t>> deltas;
   for (const auto& [sequence, delta] : state.outbox()) {
-    deltas[state.FindTask(delta.task)->feed].insert(sequence);
+    deltas[state.FindTask(delta.task)->client.feed].insert(sequence);
   }
   deltas[FeedId()];
   for (const auto& [id, feed] : state.feeds()) {
@@ -347,20 +347,17 @@ std::string FindContradiction(const ClusterState& state) {
   int64_t pending = 0;
   for (const auto& [id, task] : state.tasks()) {
     if (task->id != id) return StrCat("task ", id.value, " has another id");
-    for (const TaskId earlier : task->earlier_holders) {
+    for (const TaskId earlier : task->client.earlier_holders) {
       const Task* holder = state.FindTask(earlier);
-      if (holder == nullptr || !holder->is_displaced ||
-          holder->successor != id) {
+      if (holder == nullptr || !holder->client.IsDisplaced() ||
+          holder->client.successor != id) {
         return StrCat("task ", id.value, " has not displaced ", earlier.value);
       }
     }
-    if (task->is_displaced && !task->is_muted) {
-      return StrCat("task ", id.value, " is displaced, but not muted");
-    }
-    if (task->successor.has_value()) {
-      const Task* successor = state.FindTask(*task->successor);
+    if (task->client.successor.has_value()) {
+      const Task* successor = state.FindTask(*task->client.successor);
       if (successor == nullptr ||
-          std::ranges::count(successor->earlier_holders, id) != 1) {
+          std::ranges::count(successor->client.earlier_holders, id) != 1) {
         return StrCat("task ", id.value, " was displaced by nobody");
       }
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sluice/base/ids.h"
+#include "sluice/state/client_handle.h"
 #include "sluice/state/placement_rules.h"
 #include "sluice/state/resources.h"
 #include "sluice/state/usage.h"
@@ -102,14 +103,6 @@ struct Task {
   bool is_evicted = false;
   // Another scheduler places it: it only takes room, and nothing is told of it.
   bool is_foreign = false;
-  // Its client no longer knows the uid, or uses it for another task: nothing
-  // may be reported for it, so it is not scheduled either.
-  bool is_muted = false;
-  // Its client began anew and has not submitted it again, or its feed is not
-  // live: nothing is told of it.
-  bool is_stale = false;
-  // Another task has its uid now (see `earlier_holders`).
-  bool is_displaced = false;
   // Submitted, but in no queue yet: room that is reserved for a successor may
   // be its own (state/successions.h).  Not stored.
   bool may_succeed = false;
@@ -119,8 +112,6 @@ struct Task {
   // It is not placed itself: each machine gets a task that is made from it
   // (state/templates.h).
   bool is_template = false;
-  // Its feed has stated that it is being stopped; not stored.
-  bool is_ending = false;
   // What is lost when it is stopped, in addition to the cost of each stop.
   int32_t preemption_cost = 0;
   // How often it was disturbed: how many tasks in a row, each the successor of
@@ -133,12 +124,6 @@ struct Task {
   int64_t placed_ms = 0;     // Since the epoch.
   int64_t submitted_ms = 0;  // Since the epoch.
   uint64_t sequence = 0;     // Order of submission; never reused.
-  // Clients reuse uids while their first holder still runs.  These are the
-  // tasks that had this uid before and are not yet removed, oldest first.  Such
-  // a task is displaced, has an id assigned by the state, and goes on as it is.
-  // While there are any, no completion or failure can be attributed, and a
-  // removal is assumed to be for the oldest.
-  std::vector<TaskId> earlier_holders;
   ClassKey class_key;
   // The kind it counts as once it has completed; derived from its description.
   WorkKindId work_kind;
@@ -175,34 +160,20 @@ struct Task {
   std::string runs_on;
   TaskUsage usage;  // Latest measurement while it runs; not stored.
 
-  // The feed that stated it, if any, and its id there.
-  FeedId feed;
-  std::string feed_task_id;
-  // A hash of what its feed last stated, to see quickly that nothing has
-  // changed; not stored: 0, which is none, after a restart.
-  uint64_t feed_fingerprint = 0;
+  // How its client knows it.
+  ClientHandle client;
 
-  // One for each submission.
-  int32_t expected_removals = 1;
-  // For a displaced one: the task that has its uid, whose removals count for
-  // it, too; nullopt if nobody will mention it again.
-  std::optional<TaskId> successor;
-  // The announcement that last mentioned it, or its feed's snapshot.
-  uint32_t announcement = 0;
-
-  // True if its id was assigned by the state, and is no uid of a client.
-  bool HasOwnId() const { return is_displaced || feed != FeedId(); }
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
   }
   // True if it was removed because a removal was assumed to be for it.  If its
   // client begins anew and submits it, it still runs on `machine`.
   bool IsRemovedByGuess() const {
-    return state == TaskState::kRemoved && is_displaced;
+    return state == TaskState::kRemoved && client.IsDisplaced();
   }
   // True if it waits, as far as its client knows.
   bool IsUnscheduled() const {
-    return state == TaskState::kPending && !is_muted && !is_stale &&
+    return state == TaskState::kPending && client.IsListening() &&
            !is_template && retry_ms == 0;
   }
   // The same, and nothing about the task itself keeps it from a machine.

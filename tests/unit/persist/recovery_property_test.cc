@@ -67,8 +67,8 @@ void Count(const ClusterState& state, Totals* totals) {
     if (!state.FindMachine(delta.machine)->is_present) ++totals->undone;
   }
   for (const auto& [id, task] : state.tasks()) {
-    if (!task->earlier_holders.empty()) ++totals->shared;
-    if (task->is_muted) ++totals->muted;
+    if (!task->client.earlier_holders.empty()) ++totals->shared;
+    if (task->client.IsMuted()) ++totals->muted;
     if (task->state == TaskState::kRemoved) ++totals->removed;
     if (task->is_evicted) ++totals->evicted;
     if (task->disturbances > 0) ++totals->disturbed;
@@ -76,7 +76,7 @@ void Count(const ClusterState& state, Totals* totals) {
     if (task->retry_ms > 0) ++totals->backing_off;
     if (!task->class_key.rules->owner.empty()) ++totals->avoided;
     const bool has_ports = !task->class_key.rules->host_ports.empty();
-    if (task->is_displaced && has_ports) ++totals->shared_ports;
+    if (task->client.IsDisplaced() && has_ports) ++totals->shared_ports;
   }
   for (const auto& [id, machine] : state.machines()) {
     if (!machine->is_present && !machine->tasks.empty()) {

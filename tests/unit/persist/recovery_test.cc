@@ -147,10 +147,10 @@ TEST(Recovery, BringsBackEverythingFromRealFiles) {
   EXPECT_EQ(recovered->FindTask({18})->quarantine_reason,
             "its cpu is not a number");
   EXPECT_EQ(recovered->FindMachine("m2")->quarantine_reason, "negative memory");
-  ASSERT_THAT(recovered->FindTask({12})->earlier_holders, SizeIs(1));
-  EXPECT_TRUE(recovered->FindTask({16})->is_muted);
+  ASSERT_THAT(recovered->FindTask({12})->client.earlier_holders, SizeIs(1));
+  EXPECT_TRUE(recovered->FindTask({16})->client.IsMuted());
   EXPECT_TRUE(recovered->FindTask({11})->is_evicted);
-  const TaskId earlier = recovered->FindTask({12})->earlier_holders[0];
+  const TaskId earlier = recovered->FindTask({12})->client.earlier_holders[0];
   EXPECT_EQ(recovered->FindTask(earlier)->class_key.rules->host_ports,
             std::vector{TcpPort(1012)});
   EXPECT_EQ(recovered->FindTask({12})->class_key.rules->owner,
@@ -576,7 +576,7 @@ TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
 }
 
 TEST_F(DamagedStore, IsRefusedWithoutAnEarlierHolderOfAUid) {
-  Delete(TaskKey(state_.FindTask({12})->earlier_holders[0]));
+  Delete(TaskKey(state_.FindTask({12})->client.earlier_holders[0]));
   ClusterState state;
   EXPECT_THAT(Recover(store_, &state),
               StatusIs(absl::StatusCode::kDataLoss,
@@ -605,7 +605,7 @@ TEST_F(DamagedStore, OfFormat3HasEarlierHoldersWithoutAName) {
   const Resources used = state_.FindMachine(machine)->used;
   std::unique_ptr<ClusterState> recovered = Recovered(store_);
   EXPECT_EQ(recovered->FindMachine(machine)->used, used);
-  EXPECT_THAT(recovered->FindTask({12})->earlier_holders, SizeIs(2));
+  EXPECT_THAT(recovered->FindTask({12})->client.earlier_holders, SizeIs(2));
   EXPECT_EQ(FindContradiction(*recovered), "");
   // From then on they are stored as they should be.
   Save(recovered.get(), &store_);

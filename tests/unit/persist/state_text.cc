@@ -226,12 +226,15 @@ class Writer {
          " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,
-         " pu=", task.pu, " removals=", task.expected_removals,
-         " displaced=", task.is_displaced, " successor=",
-         task.successor.has_value() ? StrCat(task.successor->value) : "none",
-         " muted=", task.is_muted, " evicted=", task.is_evicted,
+         " pu=", task.pu, " removals=", task.client.expected_removals,
+         " displaced=", task.client.IsDisplaced(), " successor=",
+         task.client.successor.has_value()
+             ? StrCat(task.client.successor->value)
+             : "none",
+         " muted=", task.client.IsMuted(), " evicted=", task.is_evicted,
          " owner=", Text(task.owner), " rules=", Text(*task.class_key.rules));
-    for (const TaskId id : task.earlier_holders) Line("  before ", id.value);
+    for (const TaskId id : task.client.earlier_holders)
+      Line("  before ", id.value);
   }
 
   void WriteQueue() {

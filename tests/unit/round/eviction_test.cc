@@ -469,10 +469,10 @@ TEST(EvictionRecoveryTest, RefusesRecordsThatContradictEachOther) {
   Task task = RunningTask();
   task.id = {2};
   task.is_evicted = true;
-  task.earlier_holders = {{9}};
+  task.client.earlier_holders = {{9}};
   EXPECT_FALSE(state.RestoreTask(task, TaskSpecOf(2, {})).ok());
   task.id = {3};
-  task.earlier_holders.clear();
+  task.client.earlier_holders.clear();
   task.state = TaskState::kPending;
   EXPECT_FALSE(state.RestoreTask(task, TaskSpecOf(3, {})).ok());
 }
@@ -603,7 +603,8 @@ class Trial {
       if (delta.may_be_known && !delta.is_repeat) return false;
     }
     if (!cluster_.state().FindMachine(task.machine)->is_present) return false;
-    const bool is_alone = task.earlier_holders.empty() && !task.is_muted;
+    const bool is_alone =
+        task.client.earlier_holders.empty() && !task.client.IsMuted();
     return is_alone || cluster_.state().IsUntold(task.id);
   }
 

@@ -43,7 +43,7 @@ TEST_F(AnnouncementsTest, MakeAllStaleThatIsNotMentionedAgain) {
   Do(Pod(2, "ns/2"));
   EXPECT_TRUE(IsWaiting(2));
   EXPECT_FALSE(IsWaiting(3));
-  EXPECT_TRUE(TaskOf(1).is_stale);
+  EXPECT_TRUE(TaskOf(1).client.is_stale);
   EXPECT_EQ(UsedCpu("m"), 100) << "it may run";
 }
 
@@ -97,10 +97,10 @@ TEST_F(AnnouncementsTest, LeaveStaleWhatTheyDidNotMention) {
 // anew it knows nothing.
 TEST_F(AnnouncementsTest, AskForOneRemovalOfEachTask) {
   Do(Pod(1, "ns/1"));
-  EXPECT_EQ(TaskOf(1).expected_removals, 2);
+  EXPECT_EQ(TaskOf(1).client.expected_removals, 2);
   Do(BeginAnnouncement());
   Do(Pod(1, "ns/1"));
-  EXPECT_EQ(TaskOf(1).expected_removals, 1);
+  EXPECT_EQ(TaskOf(1).client.expected_removals, 1);
   Do(Removed(1));
   EXPECT_EQ(UsedCpu("m"), 0);
   EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
@@ -110,21 +110,21 @@ TEST_F(AnnouncementsTest, GiveTheUidOfAStaleTaskToAnother) {
   Do(BeginAnnouncement());
   Do(Pod(1, "ns/9"));
   EXPECT_TRUE(IsWaiting(1));
-  EXPECT_THAT(TaskOf(1).earlier_holders, IsEmpty());
+  EXPECT_THAT(TaskOf(1).client.earlier_holders, IsEmpty());
   EXPECT_EQ(UsedCpu("m"), 100) << "ns/1 may run";
   Do(Removed(1));
   EXPECT_EQ(state_.FindTask({1}), nullptr);
   EXPECT_EQ(UsedCpu("m"), 100);
   Do(Pod(5, "ns/1"));
   EXPECT_EQ(TaskOf(5).machine, MachineOf("m").id);
-  EXPECT_FALSE(TaskOf(5).is_stale);
+  EXPECT_FALSE(TaskOf(5).client.is_stale);
 }
 
 TEST_F(AnnouncementsTest, NothingIsToldToATaskThatIsStale) {
   Place(2, "m");
   Do(BeginAnnouncement());
   EXPECT_FALSE(state_.CanPreempt(TaskOf(1)));
-  EXPECT_TRUE(TaskOf(2).is_stale);
+  EXPECT_TRUE(TaskOf(2).client.is_stale);
 }
 
 // Two tasks have the uid, and the removal that was taken for that of the first
@@ -149,7 +149,7 @@ TEST_F(GuessedRemovalTest, IsTakenBackWhereAClientBeginsAnew) {
   EXPECT_EQ(UsedCpu("m"), 100);
   ASSERT_THAT(Outbox(), SizeIs(1));
   EXPECT_TRUE(Outbox()[0].is_repeat);
-  EXPECT_TRUE(TaskOf(1).is_stale);
+  EXPECT_TRUE(TaskOf(1).client.is_stale);
 }
 
 // Its life goes on while it still announces: a pod of that name is another.

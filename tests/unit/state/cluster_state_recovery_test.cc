@@ -83,13 +83,12 @@ TEST_F(RecoveryTest, PutsEverythingWhereItWas) {
 
 TEST_F(RecoveryTest, RemembersRemovalsAndLoadsOfSharedUids) {
   Task shared = Stored(1, TaskState::kPending);
-  shared.expected_removals = 2;
-  shared.earlier_holders = {{99}};
+  shared.client.expected_removals = 2;
+  shared.client.earlier_holders = {{99}};
   EXPECT_THAT(RestoreTask(shared), IsOk());
   EXPECT_THAT(state_.RestoreHolders(), Contradicts("an earlier holder"));
   Task displaced = Stored(99, TaskState::kRunning);
-  displaced.is_displaced = true;
-  displaced.is_muted = true;
+  displaced.client.uid_standing = UidStanding::kDisplaced;
   EXPECT_THAT(
       state_.RestoreTask(
           displaced,

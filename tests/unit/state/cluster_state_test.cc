@@ -71,7 +71,7 @@ TEST_F(ClusterStateTest, RefusesAKnownUidOnlyWhereAsked) {
   Do(submit);
   submit.reject_if_known = true;
   EXPECT_EQ(Do(submit), Ack::kAlreadyExists);
-  EXPECT_EQ(TaskOf(1).expected_removals, 1);
+  EXPECT_EQ(TaskOf(1).client.expected_removals, 1);
   Do(Removed(1));
   EXPECT_EQ(Do(submit), Ack::kOk);
 }

@@ -28,10 +28,10 @@ class UidReuseTest : public StateTest {
   static SubmitTask Pod(uint64_t uid, const std::string& name) {
     return Submitted(uid, {.cpu = 100, .name = name});
   }
-  size_t HolderCount() { return TaskOf(1).earlier_holders.size() + 1; }
+  size_t HolderCount() { return TaskOf(1).client.earlier_holders.size() + 1; }
   int64_t DisplacedOn(std::string_view uuid) {
     return std::ranges::count_if(MachineOf(uuid).tasks, [this](TaskId id) {
-      return state_.FindTask(id)->is_displaced;
+      return state_.FindTask(id)->client.IsDisplaced();
     });
   }
 };
@@ -40,7 +40,7 @@ TEST_F(UidReuseTest, SameTaskWhileItWaitsKeepsItsAge) {
   Do(First(), 10);
   const uint64_t sequence = TaskOf(1).sequence;
   EXPECT_EQ(Do(First(), 20), Ack::kOk);
-  EXPECT_EQ(TaskOf(1).expected_removals, 2);
+  EXPECT_EQ(TaskOf(1).client.expected_removals, 2);
   EXPECT_EQ(TaskOf(1).submitted_ms, 10);
   EXPECT_EQ(TaskOf(1).sequence, sequence);
   EXPECT_EQ(state_.pending_count(), 1);
@@ -178,7 +178,7 @@ TEST_F(UidReuseTest, OtherTaskKeepsTheLoadsOfAllBeforeIt) {
   EXPECT_EQ(UsedCpu("m"), 130);
   EXPECT_EQ(DisplacedOn("m"), 2);
   EXPECT_EQ(UsedCpu("n"), 7);
-  EXPECT_EQ(TaskOf(1).expected_removals, 3);
+  EXPECT_EQ(TaskOf(1).client.expected_removals, 3);
 }
 
 TEST_F(UidReuseTest, SharedUidHasNoEndThatCouldBeAttributed) {
@@ -273,7 +273,7 @@ TEST_F(UidReuseTest, SharedUidIsMuteAfterItsFirstRemoval) {
   Run(1, "m");
   Do(Second());
   Do(Removed(1));
-  EXPECT_TRUE(TaskOf(1).is_muted);
+  EXPECT_TRUE(TaskOf(1).client.IsMuted());
   EXPECT_FALSE(IsWaiting(1));
   EXPECT_EQ(state_.pending_count(), 0);
   Do(Updated(1, {.cpu = 50, .name = "b"}));
@@ -311,7 +311,7 @@ TEST_F(UidReuseTest, SharedUidSpeaksAgainWhenItIsSubmittedAgain) {
   Do(Second());
   Do(Removed(1));
   Do(Third());
-  EXPECT_FALSE(TaskOf(1).is_muted);
+  EXPECT_FALSE(TaskOf(1).client.IsMuted());
   EXPECT_TRUE(IsWaiting(1));
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
@@ -397,7 +397,7 @@ TEST_F(UidReuseTest, PodsWhoseUidsAreDealtAnewStayWhereTheyAre) {
   EXPECT_THAT(Outbox(), SizeIs(3)) << "each is told where it is";
   EXPECT_EQ(TaskOf(1).machine, MachineOf("n").id) << "b";
   for (uint64_t uid = 1; uid <= 3; ++uid) {
-    EXPECT_THAT(TaskOf(uid).earlier_holders, IsEmpty());
+    EXPECT_THAT(TaskOf(uid).client.earlier_holders, IsEmpty());
     EXPECT_EQ(TaskOf(uid).name, names[uid % 3]);
     EXPECT_EQ(Do(Removed(uid)), Ack::kOk);
   }
@@ -412,8 +412,8 @@ TEST_F(UidReuseTest, PodThatWasDisplacedIsKnownAgain) {
   Do(Pod(1, "ns/a"));
   EXPECT_EQ(TaskOf(1).name, "ns/a");
   EXPECT_EQ(TaskOf(1).machine, MachineOf("m").id);
-  ASSERT_THAT(TaskOf(1).earlier_holders, SizeIs(1));
-  EXPECT_EQ(state_.FindTask(TaskOf(1).earlier_holders[0])->name, "ns/b");
+  ASSERT_THAT(TaskOf(1).client.earlier_holders, SizeIs(1));
+  EXPECT_EQ(state_.FindTask(TaskOf(1).client.earlier_holders[0])->name, "ns/b");
   EXPECT_EQ(UsedCpu("m"), 100);
 }
 
@@ -476,12 +476,12 @@ TEST_F(UidReuseTest, DisplacedTasksGiveWayToAClientsUid) {
   Do(First());
   Run(1, "m");
   Do(Second());
-  const TaskId own = TaskOf(1).earlier_holders[0];
+  const TaskId own = TaskOf(1).client.earlier_holders[0];
   EXPECT_EQ(Do(Removed(own.value)), Ack::kNotFound) << "it is no client's";
   EXPECT_EQ(Do(Completed(own.value)), Ack::kNotFound);
   EXPECT_EQ(Do(Submitted(own.value, {.name = "c"})), Ack::kOk);
   EXPECT_TRUE(IsWaiting(own.value));
-  EXPECT_NE(TaskOf(1).earlier_holders[0], own);
+  EXPECT_NE(TaskOf(1).client.earlier_holders[0], own);
   EXPECT_EQ(UsedCpu("m"), 100);
   Do(Removed(1));
   EXPECT_EQ(UsedCpu("m"), 0);
