@@ -16,7 +16,7 @@ namespace {
 // Moves of one class from group to group: there may be any number of tasks.
 constexpr int kMovesMax = 1000;
 // The maximum of patterns times classes looked at.
-constexpr size_t kLooksMax = 2000000;
+constexpr size_t kWorkMax = 2000000;
 // The minimum gain of a change, as a part of all squares.
 constexpr double kGainMin = 0.02;
 
@@ -61,7 +61,7 @@ class Leveler {
     std::ranges::stable_sort(classes, std::ranges::greater(),
                              [&](size_t c) { return SizeOf(c); });
     for (size_t g = 0; g < of_group_.size(); ++g) SpreadOver(g, classes);
-    if (loads_.size() * classes.size() <= kLooksMax) {
+    if (loads_.size() * classes.size() <= kWorkMax) {
       for (const size_t c : classes) MoveBetweenGroups(c);
     }
     // By group and tasks: on how many machines.

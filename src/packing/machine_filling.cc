@@ -15,7 +15,7 @@ constexpr int kWeightSteps = 10;
 constexpr int64_t kRoughNodes = 60;
 constexpr int64_t kExactNodes = 400;
 // Fillings looked at per node, including hopeless ones.
-constexpr int64_t kLooksPerNode = 100;
+constexpr int64_t kWorkPerNode = 100;
 // Cells of a grid times classes.
 constexpr int64_t kGridMax = 4000000;
 
@@ -299,7 +299,7 @@ void MachineFilling::SearchWithCompany(size_t next, size_t lonely, double value,
   for (const size_t c : problem_.classes[items_[lonely].task_class].company) {
     const std::optional<size_t> other = item_of_[c];
     if (!other.has_value() || *other < next || !HasRoomFor(*other)) continue;
-    if (--looks_left_ < 0) {
+    if (--work_left_ < 0) {
       open_bound_ = std::max(open_bound_, bound);
       return;
     }
@@ -326,7 +326,7 @@ void MachineFilling::SearchCounts(size_t next, double value, double room,
   CountApart(item.task_class, 1);
   for (; count >= least; --count) {
     if (count == 0) CountApart(item.task_class, -1);
-    if (--looks_left_ < 0) {
+    if (--work_left_ < 0) {
       // Cuts off the rest.
       open_bound_ = std::max(open_bound_, bound);
       break;
@@ -364,7 +364,7 @@ Filling MachineFilling::Fill(size_t group, std::span<const double> values,
   best_value_ = 0;
   open_bound_ = 0;
   nodes_left_ = effort == Effort::kRough ? kRoughNodes : kExactNodes;
-  looks_left_ = kLooksPerNode * nodes_left_;
+  work_left_ = kWorkPerNode * nodes_left_;
   Search(0, 0, 1);
   filling.tasks = TasksOf(best_);
   filling.value = best_value_;

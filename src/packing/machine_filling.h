@@ -147,7 +147,7 @@ class MachineFilling {
   double best_value_ = 0;
   double open_bound_ = 0;  // Of what the search cut off.
   int64_t nodes_left_ = 0;
-  int64_t looks_left_ = 0;
+  int64_t work_left_ = 0;
 };
 
 }  // namespace sluice

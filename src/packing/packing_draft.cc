@@ -20,7 +20,7 @@ constexpr int kPassesMax = 20;
 // How often caps may rise while a draft is filled up.
 constexpr int kRisesMax = 20;
 // The work of checking how many more fit beside what is there.
-constexpr int64_t kLooksPerRoom = 4;
+constexpr int64_t kWorkPerRoom = 4;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 // Stands for the number of tasks by which budgets are exceeded at the time.
 constexpr int64_t kBeyondBudgets = -1;
@@ -362,14 +362,14 @@ void PackingDraft::FillUp() {
     FillWithin(rest_.caps);
   } else {
     PackingDraft other = *this;
-    other.looks_ = 0;
+    other.work_ = 0;
     other.FillUpSteadily();
-    looks_ += other.TakeWork();
+    work_ += other.TakeWork();
     FillWithin(rest_.caps);
     Settle();
     FillUpSteadily();
     if (other.Cost() < Cost()) {
-      other.looks_ = looks_;
+      other.work_ = work_;
       *this = std::move(other);
     }
   }
@@ -449,14 +449,14 @@ void PackingDraft::FillClass(size_t c, int64_t count,
   for (size_t p = 0; p < patterns_.size(); ++p) {
     const int64_t cost = CostOn(patterns_[p].group, c);
     if (patterns_[p].machines == 0 || cost == kNotAllowed) continue;
-    looks_ += kLooksPerRoom;
+    work_ += kWorkPerRoom;
     if (RoomOn(*problem_, patterns_[p], c) <= 0) continue;
     order.emplace_back(CostOfMore(patterns_[p], c, 1), p, false);
     if (AlikeMore(p, c) == kNoLimit) continue;
     std::get<bool>(order.back()) = true;
     order.emplace_back(cost + problem_->classes[c].move_cost, p, false);
   }
-  looks_ += std::ssize(patterns_);
+  work_ += std::ssize(patterns_);
   std::ranges::sort(order);
   for (const auto& [cost, p, is_limited] : order) {
     if (count == 0) return;
@@ -507,7 +507,7 @@ size_t PackingDraft::Split(size_t p, int64_t machines) {
 }
 
 int64_t PackingDraft::MoveUp() {
-  int64_t looks = 0;
+  int64_t work = 0;
   int64_t moves_left = kMovesMax;
   std::vector<std::vector<size_t>> holders;
   bool has_moved = true;
@@ -518,11 +518,11 @@ int64_t PackingDraft::MoveUp() {
       for (const auto& [c, count] : patterns_[p].tasks) holders[c].push_back(p);
     }
     for (size_t c = 0; c < holders.size(); ++c) {
-      looks += std::ssize(patterns_);
+      work += std::ssize(patterns_);
       has_moved |= MoveUpClass(c, std::move(holders[c]), &moves_left);
     }
   }
-  return looks;
+  return work;
 }
 
 // Moves the most expensive first, to the cheapest places.

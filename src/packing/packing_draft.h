@@ -60,7 +60,7 @@ class PackingDraft {
   // The work of filling up since the last call, in patterns looked at, plus the
   // work of the seating for all drafts that share it.
   int64_t TakeWork() {
-    return std::exchange(looks_, 0) +
+    return std::exchange(work_, 0) +
            (seating_ == nullptr ? 0 : seating_->TakeWork());
   }
 
@@ -146,7 +146,7 @@ class PackingDraft {
   PackingRest rest_;
   std::vector<Pattern> patterns_;
   int64_t placed_cost_ = 0;
-  int64_t looks_ = 0;
+  int64_t work_ = 0;
 };
 
 }  // namespace sluice

@@ -18,7 +18,7 @@ inline constexpr size_t kPackingGroupsMax = 400;
 inline constexpr size_t kPackingClassesMax = 80;
 
 struct PackingEffort {
-  int64_t work_max = 0;  // In looks of some ten nanoseconds.
+  int64_t work_max = 0;  // In units of some ten nanoseconds.
   // With more groups or classes than these, a search takes a few machines at a
   // time, until its work is spent: how much of `work_max` it may use then, and
   // a seed for the order of the machines.

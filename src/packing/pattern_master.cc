@@ -257,9 +257,10 @@ bool PatternMaster::Solve(int64_t work_max) {
   for (const int64_t end = work_ + work_max; work_ < end;) {
     double least = -kTolerance;
     std::optional<size_t> entering;
-    size_t looks = 0;
-    while (looks < columns_.size() && (looks < part || !entering.has_value())) {
-      ++looks;
+    size_t priced = 0;
+    while (priced < columns_.size() &&
+           (priced < part || !entering.has_value())) {
+      ++priced;
       next = (next == 0 ? columns_.size() : next) - 1;
       if (is_basic_[next]) continue;
       const double cost = ReducedCost(columns_[next]);
@@ -268,7 +269,7 @@ bool PatternMaster::Solve(int64_t work_max) {
         entering = next;
       }
     }
-    work_ += static_cast<int64_t>(looks + group_count_ +
+    work_ += static_cast<int64_t>(priced + group_count_ +
                                   row_count_ * row_count_ / kEntriesPerWork);
     if (!entering.has_value()) return true;
     if (!Enter(*entering)) return false;

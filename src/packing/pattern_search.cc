@@ -75,14 +75,14 @@ class Picker {
 
   // The draft now has these patterns, too; others may be gone.
   void NoteNew(std::span<const Pattern> patterns) {
-    looks_ += std::ssize(patterns);
+    work_ += std::ssize(patterns);
     are_all_met_ =
         are_all_met_ && std::ranges::none_of(patterns, [&](const Pattern& one) {
           return HasUnmet(one);
         });
   }
   // Patterns looked at since the last call.
-  int64_t TakeLooks() { return std::exchange(looks_, 0); }
+  int64_t TakeWork() { return std::exchange(work_, 0); }
 
  private:
   size_t GroupOf(size_t p) const { return draft_.patterns()[p].group; }
@@ -101,7 +101,7 @@ class Picker {
     const size_t size = draft_.patterns().size();
     const size_t begin = rng_->Below(size);
     for (size_t i = 0; i < size && may_be_any; ++i) {
-      ++looks_;
+      ++work_;
       const size_t p = (begin + i) % size;
       if (condition(p)) return p;
     }
@@ -163,7 +163,7 @@ class Picker {
   std::vector<int64_t> least_;  // By class: at its best place.
   // True if a check of all tasks found none that would rather be elsewhere.
   bool are_all_met_ = false;
-  int64_t looks_ = 0;
+  int64_t work_ = 0;
 };
 
 // A random factor near 1, off by at most `noise`.
@@ -244,7 +244,7 @@ class LevelValues {
     return values;
   }
   // Per draw.
-  int64_t looks() const {
+  int64_t work() const {
     return std::ssize(by_cost_) * std::ssize(by_cost_.front());
   }
 
@@ -275,7 +275,7 @@ void PutByLevel(const LevelValues& values, const LevelCosts& waiting,
     draft->Put(pattern);
   }
   draft->FillUp();
-  relaxation->Charge(draft->MoveUp() + draft->TakeWork() + values.looks());
+  relaxation->Charge(draft->MoveUp() + draft->TakeWork() + values.work());
 }
 
 // The levels that must stay as they are: all of them, or those above one that
@@ -363,9 +363,9 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
       taken.push_back(p);
     }
     // What follows passes over all groups, and over all patterns.
-    relaxation->Charge(picker.TakeLooks() + (std::ssize(problem.groups) +
-                                             std::ssize(draft->patterns())) /
-                                                kPassedPerLook);
+    relaxation->Charge(picker.TakeWork() + (std::ssize(problem.groups) +
+                                            std::ssize(draft->patterns())) /
+                                               kPassedPerLook);
     if (taken.empty()) continue;
     PackingDraft made = draft->MakeEmpty(std::move(rest));
     if (by_level.has_value() && (options.in_turn || rng.Chance(1, 2))) {

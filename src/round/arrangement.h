@@ -15,11 +15,11 @@
 // Preferences use a local search with restarts (round/wish_search.h,
 // round/wish_restarts.h).  Siblings use single moves and swaps of two tasks
 // (round/movable_placements.h: what is moved; round/suitability.h: where to).
-// The number of turns is bounded, and so is the number of looks
-// (kLooksPerStep).
+// The number of turns is bounded, and so is the work
+// (kWorkPerStep).
 //
 // Threads: a free function; confined to the core thread.  Determinism: the
-// budget counts looks, not time.
+// budget counts work, not time.
 
 #ifndef SLUICE_ROUND_ARRANGEMENT_H_
 #define SLUICE_ROUND_ARRANGEMENT_H_

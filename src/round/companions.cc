@@ -42,7 +42,8 @@ class CircleSearch {
     const ClassKey last = circle_.back();
     const CountedTerm& term =
         *context_.state.peers().TermsOf(*last.rules).affinity.front();
-    context_.companion_looks_left -= std::ssize(context_.state.pending());
+    context_.budget.Spend(Effort::kCompanions,
+                          std::ssize(context_.state.pending()));
     std::vector<ClassKey> candidates;
     for (const auto& [key, tasks] : context_.state.pending()) {
       // A task is no company to itself.
@@ -63,7 +64,8 @@ class CircleSearch {
       return key.gang.has_value() && key.gang == last.gang;
     });
     for (const ClassKey& key : candidates) {
-      if (context_.companion_looks_left <= 0 || found_.size() == kCirclesMax) {
+      if (context_.budget.IsSpent(Effort::kCompanions) ||
+          found_.size() == kCirclesMax) {
         break;
       }
       circle_.push_back(key);
@@ -85,7 +87,8 @@ class CircleSearch {
 std::vector<std::vector<ClassKey>> FindCircles(const ClassKey& key,
                                                CompanionsOf of,
                                                RoundContext* context) {
-  if (key.rules->affinity.empty() || context->companion_looks_left <= 0) {
+  if (key.rules->affinity.empty() ||
+      context->budget.IsSpent(Effort::kCompanions)) {
     return {};
   }
   return CircleSearch(key, of, context).Run();
@@ -119,7 +122,7 @@ bool CompanionPlaces::PlaceNext(Transaction* transaction) {
     const Place place = std::move(places_.back());
     places_.pop_back();
     for (const MachineId id : place.machines) {
-      if (context_.companion_looks_left <= 0) return false;
+      if (context_.budget.IsSpent(Effort::kCompanions)) return false;
       if (PlaceFrom(0, id, transaction)) return true;
     }
   }
@@ -139,7 +142,7 @@ bool CompanionPlaces::PlaceFrom(size_t index, MachineId machine,
   } else {
     for (const MachineId id : AllowedOf(near, index + 1)) {
       is_placed = PlaceFrom(index + 1, id, transaction);
-      if (is_placed || context_.companion_looks_left <= 0) break;
+      if (is_placed || context_.budget.IsSpent(Effort::kCompanions)) break;
     }
   }
   machines_.pop_back();
@@ -174,7 +177,7 @@ std::vector<MachineId> CompanionPlaces::NearTo(size_t index,
              term->topology->DomainOf(machine);
     });
   });
-  context_.companion_looks_left -= 1 + std::ssize(*fewest);
+  context_.budget.Spend(Effort::kCompanions, 1 + std::ssize(*fewest));
   return near;
 }
 
@@ -190,7 +193,7 @@ std::vector<MachineId> CompanionPlaces::AllowedOf(
                context_.constraints.Allows(key, machine) &&
                peers.AllowsBesideAffinity(machine);
       });
-  context_.companion_looks_left -= std::ssize(machines);
+  context_.budget.Spend(Effort::kCompanions, std::ssize(machines));
   return allowed;
 }
 

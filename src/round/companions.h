@@ -50,7 +50,7 @@ class CompanionPlaces {
 
   // Places the circle in the next way; the caller decides whether to keep the
   // placements.  Returns false and places nothing if there is no other way, or
-  // the looks for companions are spent.  REQUIRES: since construction nothing
+  // the work for companions is spent.  REQUIRES: since construction nothing
   // was placed but earlier ways, and these were rolled back.
   bool PlaceNext(Transaction* transaction);
 

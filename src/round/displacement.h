@@ -60,11 +60,11 @@ class DisplacementSearch {
   };
   // REQUIRES: the state's peers are in sync, and the eligibility is fresh.
   DisplacementSearch(const Subject& subject, const ClassKey& key,
-                     int64_t* looks_left);
+                     int64_t* work_left);
 
   // The cheapest displacement on a machine that `is_wanted`, as far as the
-  // looks go.  A different `first` starts at another machine, so that each gets
-  // its turn.
+  // work goes.  A different `first` starts at another machine, so that each
+  // gets its turn.
   std::optional<Displacement> FindCheapest(
       absl::FunctionRef<bool(MachineId)> is_wanted, size_t first);
 
@@ -124,7 +124,7 @@ class DisplacementSearch {
   Eligibility& eligibility_;
   StoppableTasks& stoppable_;
   const ClassKey key_;
-  int64_t& looks_left_;
+  int64_t& work_left_;
   const PeerTerms& terms_;
   std::vector<const CountedTerm*> about_;  // Terms that select the class.
   // The tasks it avoids, and the tasks that avoid it.

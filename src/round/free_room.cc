@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 // The maximum of pairs of machines and classes looked at.
-constexpr int64_t kLooksMax = 200'000;
+constexpr int64_t kWorkMax = 200'000;
 
 int64_t* FindCount(size_t of_class, Pattern* pattern) {
   const auto it = std::ranges::lower_bound(pattern->tasks, of_class, {},
@@ -95,7 +95,7 @@ class Exchange {
     Slot* instead = nullptr;
     for (Slot& to : slots_) {
       if (&to == from || to.is_changing) continue;
-      if (--looks_left_ < 0) break;
+      if (--work_left_ < 0) break;
       const int64_t gained = Charge(urgent, *from);
       const int64_t paid = Charge(urgent, to);
       if (paid == kNotAllowed) continue;
@@ -197,7 +197,7 @@ class Exchange {
   const RoundPacking& packing_;
   std::vector<bool> may_go_;  // By class.
   std::vector<Slot> slots_;
-  int64_t looks_left_ = kLooksMax;
+  int64_t work_left_ = kWorkMax;
 };
 
 }  // namespace

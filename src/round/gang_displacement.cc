@@ -20,19 +20,19 @@ struct Restriction {
 class Attempt {
  public:
   Attempt(const GangSubject& subject, std::span<const Task* const> tasks,
-          const Restriction& restriction, int64_t* looks_left)
+          const Restriction& restriction, int64_t* work_left)
       : state_(subject.state), restriction_(restriction) {
     for (const Task* task : tasks) {
       const ClassKey& key = task->class_key;
       if (searches_.contains(key)) continue;
-      *looks_left -= std::ssize(state_.tasks());
+      *work_left -= std::ssize(state_.tasks());
       StoppableTasks& stoppable = stoppables_.emplace_back(
           state_, subject.gangs, subject.options, key.priority);
       searches_.try_emplace(
           key,
           DisplacementSearch::Subject{state_, subject.constraints,
                                       subject.eligibility, stoppable},
-          key, looks_left);
+          key, work_left);
     }
   }
 
@@ -124,12 +124,12 @@ std::vector<Restriction> RestrictionsFor(std::span<const Task* const> tasks,
 std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
                                             std::span<const Task* const> tasks,
                                             int64_t minimum, size_t first,
-                                            int64_t* looks_left) {
+                                            int64_t* work_left) {
   std::optional<GangDisplacement> best;
   for (const Restriction& restriction : RestrictionsFor(tasks, subject.state)) {
-    if (*looks_left <= 0) break;
+    if (*work_left <= 0) break;
     std::optional<GangDisplacement> found =
-        Attempt(subject, tasks, restriction, looks_left)
+        Attempt(subject, tasks, restriction, work_left)
             .Go(tasks, minimum, first);
     if (!found.has_value()) continue;
     // All that come are more urgent than those that leave.

@@ -51,7 +51,7 @@ struct GangSubject {
 std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
                                             std::span<const Task* const> tasks,
                                             int64_t minimum, size_t first,
-                                            int64_t* looks_left);
+                                            int64_t* work_left);
 
 }  // namespace sluice
 

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-Gangs::Gangs(ClusterState* state, Eligibility* eligibility,
+Gangs::Gangs(ClusterState* state, FreshEligibility* eligibility,
              uint64_t sequence_end, int64_t now_ms)
     : state_(state), eligibility_(eligibility), sequence_end_(sequence_end) {
   for (const auto& [key, tasks] : state_->pending()) {
@@ -54,8 +54,9 @@ int64_t Gangs::MinimumOf(const Job& job, const PlacementRules& rules) const {
 }
 
 int64_t Gangs::CountMachines(const PlacementRules& rules) const {
+  Eligibility& eligibility = eligibility_->Now();
   return std::ranges::count_if(state_->machines(), [&](const auto& entry) {
-    return eligibility_->Allows(rules, *entry.second);
+    return eligibility.Allows(rules, *entry.second);
   });
 }
 

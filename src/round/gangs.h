@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "network/eligibility.h"
+#include "network/fresh_eligibility.h"
 #include "packing/packing_problem.h"
 #include "state/cluster_state.h"
 
@@ -26,8 +26,8 @@ class Gangs {
  public:
   // Tasks count if they came before `sequence_end`.  What is passed must
   // outlive this.
-  Gangs(ClusterState* state, Eligibility* eligibility, uint64_t sequence_end,
-        int64_t now_ms);
+  Gangs(ClusterState* state, FreshEligibility* eligibility,
+        uint64_t sequence_end, int64_t now_ms);
 
   // True if the class is of a closed gang, or of one to be healed.
   bool IsClosed(const ClassKey& key) const;
@@ -50,7 +50,6 @@ class Gangs {
     std::vector<ClassKey> classes;
   };
   // The gangs whose most urgent tasks have this priority, oldest first.
-  // REQUIRES: the eligibility is refreshed.
   std::vector<Waiting> FindWaiting(uint32_t priority) const;
 
   // True if its minimum runs.
@@ -66,7 +65,7 @@ class Gangs {
   int64_t CountMachines(const PlacementRules& rules) const;
 
   ClusterState* state_;
-  Eligibility* eligibility_;
+  FreshEligibility* eligibility_;
   uint64_t sequence_end_;
   // Gangs that have waited so long that they no longer count as gangs.
   std::set<JobId> timed_out_;

@@ -25,20 +25,20 @@ namespace sluice {
 
 class MovablePlacements {
  public:
-  // Both must outlive this.  Work is charged to `looks_left`.
-  MovablePlacements(RoundContext* context, int64_t* looks_left);
+  // Both must outlive this.  Work is charged to `work_left`.
+  MovablePlacements(RoundContext* context, int64_t* work_left);
 
   size_t size() const { return placements_.size(); }
   const Placement& operator[](size_t index) const { return placements_[index]; }
   std::span<const Placement> all() const { return placements_; }
   // The indices of those that share a machine with others of their job, by job,
-  // then machine.  Stops when the looks are spent.
+  // then machine.  Stops when the work is spent.
   std::vector<size_t> FindCrowded();
   // Indices, ascending.
   std::vector<size_t> On(MachineId machine);
   // How many tasks of the job run there, without those told to leave.
   int64_t CountSiblings(JobId job, MachineId machine) {
-    --looks_left_;
+    --work_left_;
     return context_.state.FindMachine(machine)->jobs.Of(job);
   }
   const MachinesByLoad& by_load();
@@ -58,7 +58,7 @@ class MovablePlacements {
 
   RoundContext& context_;
   Eligibility& eligibility_;
-  int64_t& looks_left_;
+  int64_t& work_left_;
   Transaction transaction_;
   std::vector<Placement> placements_;
   // By machine, ascending; filled on first use.

@@ -14,7 +14,7 @@ namespace {
 // The maximum of pairs of tasks and machines that may take them.
 constexpr int64_t kPairsMax = 256;
 // Per tier.
-constexpr int64_t kTierLooksMax = 200000;
+constexpr int64_t kTierWorkMax = 200000;
 
 // Largest first, then those with terms of their own: they have the least
 // choice.  Tasks that wait for others come last.  Within a class, the most
@@ -36,8 +36,9 @@ void SortByChoice(RoundContext* context, std::vector<const Task*>* tasks) {
     const ClassKey& key = task->class_key;
     if (key.rules->affinity.empty()) return true;
     const auto [it, is_new] = must_wait.try_emplace(key, false);
-    if (is_new && context->search_budget > 0) {
-      context->search_budget -= std::ssize(context->state.machines());
+    if (is_new && !context->budget.IsSpent(Effort::kSearches)) {
+      context->budget.Spend(Effort::kSearches,
+                            std::ssize(context->state.machines()));
       it->second =
           ClassPeers(context->state, context->constraints, key).MustWait();
     }
@@ -51,7 +52,7 @@ class TierNeighborhood {
       : tier_(tier),
         context_(*context),
         state_(context->state),
-        eligibility_(context->FreshEligibility()) {}
+        eligibility_(context->eligibility()) {}
 
   std::optional<Neighborhood> TakeBack(Transaction* transaction) {
     if (!FindPlaced() || !MayGain() || !FindTasks()) return std::nullopt;
@@ -127,7 +128,7 @@ class TierNeighborhood {
   }
 
   bool IsTooLarge(int64_t pairs) const {
-    return pairs > kPairsMax || looks_ > kTierLooksMax;
+    return pairs > kPairsMax || work_ > kTierWorkMax;
   }
 
   // On how many machines the class fits once all is taken back.  Stops counting
@@ -137,8 +138,8 @@ class TierNeighborhood {
     if (!is_new) return it->second;
     for (const auto& [id, machine] : state_.machines()) {
       if (it->second > kPairsMax) break;
-      ++looks_;
-      --context_.search_budget;
+      ++work_;
+      context_.budget.Spend(Effort::kSearches, 1);
       if (!eligibility_.Allows(*key.rules, *machine)) continue;
       Resources free = machine->Free();
       if (const auto more = freed_.find(id); more != freed_.end()) {
@@ -194,7 +195,7 @@ class TierNeighborhood {
   std::vector<Placement> placed_;  // In their order.
   std::map<MachineId, Resources> freed_;
   std::map<ClassKey, int64_t> taking_;  // Machines that may take the class.
-  int64_t looks_ = 0;
+  int64_t work_ = 0;
   Neighborhood result_;
 };
 

@@ -19,7 +19,7 @@ namespace sluice {
 namespace {
 
 // Per tier.
-constexpr int64_t kTierLooksMax = 50000;
+constexpr int64_t kTierWorkMax = 50000;
 
 class Search {
  public:
@@ -28,7 +28,8 @@ class Search {
       : neighborhood_(neighborhood),
         tasks_(neighborhood.tasks),
         machines_(neighborhood.machines),
-        looks_max_(std::min(kTierLooksMax, context->search_budget)),
+        work_max_(
+            std::min(kTierWorkMax, context->budget.Left(Effort::kSearches))),
         context_(*context),
         policies_(context->policies),
         state_(context->state),
@@ -40,7 +41,7 @@ class Search {
     FindRests();
     best_price_ = PriceOfFormer();
     Explore();
-    context_.search_budget -= looks_;
+    context_.budget.Spend(Effort::kSearches, work_);
     for (const auto& [task, machine] : best_) {
       transaction_.Place(*task, machine);
     }
@@ -117,7 +118,7 @@ class Search {
       if (is_new) {
         const ClassPeers peers(state_, context_.constraints, key);
         it->second = {peers.worth_min(), peers.worth_max()};
-        looks_ += std::ssize(state_.machines());
+        work_ += std::ssize(state_.machines());
       }
       auto [least, most] = it->second;
       const auto add = [&](const ClassKey& meant,
@@ -135,7 +136,7 @@ class Search {
         add(other, peers.TermsOf(*key.rules).preferred);
         add(key, peers.TermsOf(*other.rules).given);
       }
-      looks_ += static_cast<int64_t>(i);
+      work_ += static_cast<int64_t>(i);
       worth_max_.back() = most;
       worth_range_ = std::max(worth_range_, most - least);
     }
@@ -185,7 +186,7 @@ class Search {
         preference =
             std::min(preference, PreferenceCost(task, *state_.FindMachine(id)));
       }
-      looks_ += std::ssize(machines_);
+      work_ += std::ssize(machines_);
       Rest& rest = rests_[i];
       rest = {task.class_key.request, context_.UrgencyOf(task), preference,
               preference, GainFrom(i)};
@@ -214,7 +215,7 @@ class Search {
       rooms.push_back(
           rest.request.TimesIn(state_.FindMachine(id)->Free(), count));
     }
-    looks_ += std::ssize(rooms);
+    work_ += std::ssize(rooms);
     const auto room = std::accumulate(rooms.begin(), rooms.end(), int64_t{0});
     const int64_t without = std::max<int64_t>(count - room, 0);
     price.waiting += without * rest.waiting;
@@ -229,7 +230,7 @@ class Search {
         used += rest.request;
       }
     }
-    looks_ += std::ssize(slots);
+    work_ += std::ssize(slots);
     std::ranges::sort(slots);
     slots.resize(static_cast<size_t>(count - without));
     price.placed = std::accumulate(slots.begin(), slots.end(), price.placed);
@@ -279,7 +280,7 @@ class Search {
     }
   }
 
-  bool IsOver() const { return looks_ > looks_max_; }
+  bool IsOver() const { return work_ > work_max_; }
 
   // Goes on to the task at `index`, given the price of those before it.
   void Enter(size_t index, const Price& price) {
@@ -347,11 +348,11 @@ class Search {
     const Task& task = *tasks_[choice->index];
     const ClassKey& key = task.class_key;
     const auto peers = PeersOf(task);
-    if (peers.has_value()) looks_ += std::ssize(state_.machines());
+    if (peers.has_value()) work_ += std::ssize(state_.machines());
     choice->has_all_places = true;
     for (auto it = machines_.lower_bound(FirstMachineFor(*choice));
          it != machines_.end(); ++it) {
-      ++looks_;
+      ++work_;
       const Machine& machine = *state_.FindMachine(*it);
       if (!context_.constraints.Allows(key, machine) ||
           (peers.has_value() && !peers->Allows(machine))) {
@@ -381,7 +382,7 @@ class Search {
   const Neighborhood& neighborhood_;
   const std::vector<const Task*>& tasks_;
   const std::set<MachineId>& machines_;
-  const int64_t looks_max_;
+  const int64_t work_max_;
   RoundContext& context_;
   const PolicySet& policies_;
   const ClusterState& state_;
@@ -396,7 +397,7 @@ class Search {
   // The most that peers are worth to each task, and by how much that differs.
   std::vector<int64_t> worth_max_;
   int64_t worth_range_ = 0;
-  int64_t looks_ = 0;
+  int64_t work_ = 0;
 };
 
 }  // namespace

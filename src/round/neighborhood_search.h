@@ -21,7 +21,7 @@ namespace sluice {
 
 // Places the tasks in `transaction`, which took back their placements, in a way
 // that is better than before.  Returns whether it found one; if not, it places
-// nothing.  Looks are charged to the round's search budget.
+// nothing.  The work is charged to Effort::kSearches.
 bool PlaceBetter(const Neighborhood& neighborhood, RoundContext* context,
                  Transaction* transaction);
 

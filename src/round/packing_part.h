@@ -26,7 +26,7 @@ using PackingPart = absl::flat_hash_set<MachineId>;
 bool IsPackedInParts(const ClusterState& state, const MoveOptions& options);
 
 // Usable machines only.  Each machine is in one part after as many turns as
-// there are parts.  Looks at each machine.  REQUIRES: the eligibility is fresh.
+// there are parts.  Looks at each machine.
 PackingPart ChoosePart(const MoveOptions& options, uint64_t turn,
                        const ClusterState& state, const PolicySet& policies,
                        const Eligibility& eligibility);

@@ -216,8 +216,8 @@ class PackingPeers {
   absl::flat_hash_map<std::pair<const PlacementRules*, size_t>, bool>
       is_shared_;
   int64_t cap_rows_left_;
-  int64_t looks_left_;
-  int64_t lone_looks_left_;  // Once spent, it gets fewer machines.
+  int64_t work_left_;
+  int64_t lone_work_left_;  // Once spent, it gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   const bool is_preempting_;

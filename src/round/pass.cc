@@ -30,7 +30,7 @@ std::optional<RoundWork> Passes::Next(bool must_go_on) {
     return Pause();
   }
   while (!bands_.empty()) {
-    if (context_.IsSpent() && !must_go_on) {
+    if (context_.budget.IsSpent(Effort::kPasses) && !must_go_on) {
       context_.stats->is_cut_short = true;
       return std::nullopt;
     }
@@ -107,13 +107,13 @@ void Passes::Open() {
                          classes_, aggregates, group_at, parts},
       &context_.eligibility(), context_.prices, bands_.front().minimums);
   context_.stats->arcs += network_->problem().arc_count();
-  context_.looks += network_->problem().arc_count();
+  context_.budget.Spend(Effort::kPasses, network_->problem().arc_count());
 }
 
 // Machines told apart as the band needs it; empty if the groups of the context
 // will do.
 std::vector<MachineGroup> Passes::Groups(const Band& band) {
-  Eligibility& eligibility = context_.FreshEligibility();
+  Eligibility& eligibility = context_.eligibility();
   if (band.patterns != nullptr) {
     const auto& of_machine = band.patterns->of_machine;
     MachineParts parts(of_machine);
@@ -298,7 +298,7 @@ void Passes::EndPass() {
   const std::vector<TaskId> placed = std::exchange(placed_in_pass_, {});
   placed_.insert(placed_.end(), placed.begin(), placed.end());
   context_.stats->placed += std::ssize(placed);
-  context_.looks += kLooksPerPlacement * std::ssize(placed);
+  context_.budget.Note(kWorkPerPlacement * std::ssize(placed));
   while (WithdrawParts(band.gangs, placed)) WithdrawUnmet(placed);
   std::erase_if(band.members,
                 [](const BandMember& member) { return member.count <= 0; });

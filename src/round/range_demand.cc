@@ -115,7 +115,7 @@ std::optional<RangeSearch::Verdict> RangeSearch::Add() {
   auto it = last_.has_value() ? pending.upper_bound(*last_)
                               : pending.lower_bound(ClassKey{next_, {}});
   for (; it != pending.end() && it->first.priority == next_; ++it) {
-    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
+    if (context_.budget.IsStepOver() && restarts_ <= kRestartsMax) {
       return std::nullopt;
     }
     const ClassKey& key = it->first;
@@ -152,16 +152,16 @@ void RangeSearch::FindRoom(const ClassKey& key, int64_t tasks, Shape* shape) {
   const std::vector<MachineGroup>& groups = context_.FreshGroups();
   const std::span<const Eligibility::Kind> kinds =
       context_.eligibility().KindsFor(*key.rules);
-  ++context_.looks;
+  context_.budget.Note(1);
   for (; shape->fit < tasks && shape->kinds_seen < kinds.size();
        ++shape->kinds_seen, shape->groups_seen = 0) {
     const auto kind = static_cast<size_t>(kinds[shape->kinds_seen].id);
-    ++context_.looks;
+    context_.budget.Note(1);
     if (!key.request.FitsIn(most_of_kind_[kind])) continue;
     const std::vector<size_t>& of_kind = groups_of_kind_[kind];
     while (shape->fit < tasks && shape->groups_seen < of_kind.size()) {
       const MachineGroup& group = groups[of_kind[shape->groups_seen++]];
-      ++context_.looks;
+      context_.budget.Note(1);
       if (!context_.constraints.AllowsLoad(key, group.representative(),
                                            group.free)) {
         continue;

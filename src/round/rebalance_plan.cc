@@ -28,7 +28,7 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
   if (options.preemption.mode == Preemption::kFull &&
       IsPackedInParts(context.state, options.preemption.moves)) {
     part = ChoosePart(options.preemption.moves, is_due.turn(), context.state,
-                      context.policies, context.FreshEligibility());
+                      context.policies, context.eligibility());
     plan.machines_in_part = std::ssize(*part);
   }
   const RoundPacking packing =
@@ -39,7 +39,8 @@ RebalancePlan PlanRebalance(const RoundContext::Subject& subject,
     return plan;
   }
   // As the round does.
-  PackingEffort effort = {.work_max = context.improve_budget};
+  PackingEffort effort = {.work_max =
+                              context.budget.Left(Effort::kImprovements)};
   effort.is_thorough = packing.MayStop();
   const PackingSolution solution = Pack(packing.problem, effort);
   PackingCost cost = solution.cost;

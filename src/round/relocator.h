@@ -26,11 +26,11 @@ class Relocator {
  public:
   // All must outlive this.
   Relocator(const PolicySet& policies, MovablePlacements* placements,
-            Suitability* suitability, int64_t* looks_left)
+            Suitability* suitability, int64_t* work_left)
       : policies_(policies),
         placements_(*placements),
         suitability_(*suitability),
-        looks_left_(*looks_left) {}
+        work_left_(*work_left) {}
 
   // Lets `choose` look for a better place than the task's own, and puts it
   // there.  Returns whether it moved.
@@ -42,7 +42,7 @@ class Relocator {
   const PolicySet& policies_;
   MovablePlacements& placements_;
   Suitability& suitability_;
-  int64_t& looks_left_;
+  int64_t& work_left_;
 };
 
 }  // namespace sluice

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMillion = 1'000'000;
 // In machines looked at; some tens of milliseconds.
-constexpr int64_t kLooksMax = 200'000;
+constexpr int64_t kWorkMax = 200'000;
 
 bool MayHaveOne(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
@@ -166,17 +166,17 @@ void Reservations::Make(int64_t now_ms) {
   for (const auto& [id, reserved] : reserved_) {
     if (state_.nominations().IsReservation(id)) --left;
   }
-  int64_t looks_left = kLooksMax;
+  int64_t work_left = kWorkMax;
   std::set<ClassKey> in_vain;  // No machine can be reserved for these.
   for (const Task* task : due) {
-    if (left <= 0 || looks_left < 0) break;
+    if (left <= 0 || work_left < 0) break;
     if (in_vain.contains(task->class_key)) continue;
-    looks_left -= machines;
+    work_left -= machines;
     Reserved& reserved = reserved_[task->id];
     std::optional<MachineId> machine = FindMachine(*task, reserved.tried);
     if (!machine.has_value() && !reserved.tried.empty()) {
       reserved.tried.clear();
-      looks_left -= machines;
+      work_left -= machines;
       machine = FindMachine(*task, reserved.tried);
     }
     const Machine* found =

@@ -146,7 +146,7 @@ std::optional<std::vector<TaskId>> FindWhoGivesWay(
   Eligibility& eligibility = context->eligibility();
   for (const ClassKey& key : waiting) {
     const std::vector<bool> allowed = eligibility.MaskFor(*key.rules);
-    context->looks += std::ssize(machines);
+    context->budget.Note(std::ssize(machines));
     for (const auto& [id, contended] : machines) {
       const KindId kind = eligibility.KindOf(*state.FindMachine(id));
       if (allowed[static_cast<size_t>(kind)] && IsInTheWay(key, contended)) {

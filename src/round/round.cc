@@ -112,7 +112,7 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
       if (std::optional<RoundWork> work = stage_->Next()) {
         is_waiting_ = !std::holds_alternative<Pause>(*work);
         version_ = context_.state.version();
-        context_.looks = 0;
+        context_.budget.BeginStep();
         return work;
       }
       EndStage();
@@ -124,8 +124,8 @@ std::optional<RoundWork> Round::NextStep(RoundStats* stats) {
       has_run_out_ = true;
     }
     if (stats->is_cut_short || !Advance()) return std::nullopt;
-    if (context_.looks > kLooksPerStep) {
-      context_.looks = 0;
+    if (context_.budget.IsStepOver()) {
+      context_.budget.BeginStep();
       version_ = context_.state.version();
       return Pause();
     }
@@ -190,71 +190,51 @@ void Round::End(RoundStats* stats) {
 }
 
 void Round::EndStage() {
-  stage_->End();
+  StageResult result = stage_->End();
   stage_.reset();
+  if (result.tier.has_value()) tier_ = *result.tier;
+  has_moved_ = has_moved_ || result.has_moved;
+  must_enter_tiers_ =
+      must_enter_tiers_ || result.has_moved || result.plan.has_value();
+  context_.TakeOver(std::move(result));
 }
 
 bool Round::Advance() {
   while (true) {
-    switch (phase_) {
-      case Phase::kTiers:
-        if (AdvanceInTiers()) return true;
-        if (has_run_out_) {
-          context_.stats->is_cut_short = true;
-          return false;
-        }
-        // With nothing to place, only running tasks can be placed better.
-        if (!has_entered_tier_) {
-          if (!context_.must_rebalance ||
-              std::exchange(has_rebalanced_, true)) {
-            return false;
-          }
-          phase_ = Phase::kPack;
-          break;
-        }
-        if (context_.has_arranged) {
-          phase_ = Phase::kAppraise;
-        } else if (context_.agenda.MustPack()) {
-          phase_ = Phase::kPack;
-        } else {
-          phase_ = Phase::kArrange;
-        }
-        break;
-      case Phase::kPack:
-        context_.agenda.Begin();
-        phase_ = Phase::kPacked;
-        stage_ = MakePack(&context_);
-        return true;
-      case Phase::kPacked:
-        has_started_over_ = false;
-        if (context_.plan.has_value()) {
-          phase_ = Phase::kTiers;
-        } else if (context_.agenda.MustPack()) {
-          phase_ = Phase::kPack;
-        } else {
-          phase_ = has_entered_tier_ ? Phase::kArrange : Phase::kDone;
-        }
-        break;
-      case Phase::kArrange:
-        phase_ = Phase::kArranged;
-        stage_ = MakeArrange(&context_);
-        return true;
-      case Phase::kArranged:
-        // A victim may stay if the task it made room for is elsewhere now.
-        if (context_.has_arranged)
-          SpareNeedless(NewcomersInTheWay::kStay, &context_);
-        // Something that waits may fit where another task was.
-        has_started_over_ = true;
-        phase_ = context_.has_arranged ? Phase::kTiers : Phase::kAppraise;
-        break;
-      case Phase::kAppraise:
-        // From here on nothing more is placed.
-        SpareNeedless(NewcomersInTheWay::kTakeBack, &context_);
-        phase_ = Phase::kDone;
-        stage_ = MakeAppraise(&context_);
-        return true;
-      case Phase::kDone:
+    if (must_enter_tiers_) {
+      // A victim may stay if the task it made room for is elsewhere now.
+      if (has_moved_ && !std::exchange(has_started_over_, true)) {
+        SpareNeedless(NewcomersInTheWay::kStay, &context_);
+      }
+      if (AdvanceInTiers()) return true;
+      must_enter_tiers_ = false;
+      if (has_run_out_) {
+        context_.stats->is_cut_short = true;
         return false;
+      }
+      // With nothing to place, only running tasks can be placed better.
+      if (!has_entered_tier_ &&
+          (!context_.must_rebalance || std::exchange(has_rebalanced_, true))) {
+        return false;
+      }
+    } else if (context_.agenda.MustPack() && !has_moved_) {
+      context_.agenda.Begin();
+      has_started_over_ = false;
+      stage_ = MakePack(&context_);
+      return true;
+    } else if (!has_entered_tier_) {
+      return false;
+    } else if (!std::exchange(has_arranged_, true)) {
+      has_started_over_ = false;
+      stage_ = MakeArrange(&context_);
+      return true;
+    } else if (!std::exchange(has_appraised_, true)) {
+      // From here on nothing more is placed.
+      SpareNeedless(NewcomersInTheWay::kTakeBack, &context_);
+      stage_ = MakeAppraise(&context_);
+      return true;
+    } else {
+      return false;
     }
   }
 }
@@ -275,7 +255,7 @@ bool Round::AdvanceInTiers() {
           context_.plan->DecidesOnBelow(tier_->priority)) {
         continue;
       }
-      stage_ = make(&context_, &*tier_);
+      stage_ = make(&context_, *tier_);
       if (stage_ != nullptr) return true;
     }
     if (const uint32_t above = tier_->priority; EnterTierBelow(above)) {

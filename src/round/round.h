@@ -47,21 +47,14 @@ class Round {
   uint64_t delta_begin() const { return context_.delta_begin; }
 
  private:
-  enum class Phase {
-    kTiers,
-    kPack,
-    kPacked,
-    kArrange,
-    kArranged,
-    kAppraise,
-    kDone
-  };
-
-  // Goes on to the next stage.  Returns false after the last.
+  // Goes on to the next stage: the tiers if something may be placed, and else
+  // a packing, the arrangement or the appraisal, as far as they are due.  What
+  // these change brings back the tiers.  Returns false once nothing is due.
   bool Advance();
   // The next stage of this tier or of a lower one.
   bool AdvanceInTiers();
   bool EnterTierBelow(std::optional<uint32_t> priority);
+  // Ends the stage, and takes over what it changed.
   void EndStage();
   // Records this look, so that the next round knows whether it has news.
   void NoteLook();
@@ -74,10 +67,13 @@ class Round {
   size_t next_stage_ = 0;  // Of the tier.
   std::unique_ptr<Stage> stage_;
   bool has_begun_ = false;
-  Phase phase_ = Phase::kTiers;
+  bool must_enter_tiers_ = true;  // Something may be placed.
   bool has_entered_tier_ = false;
   // True if all was packed although there was nothing to place.
   bool has_rebalanced_ = false;
+  bool has_arranged_ = false;
+  bool has_moved_ = false;  // Placements, by that.
+  bool has_appraised_ = false;
   bool has_run_out_ = false;  // Of work, except for the plan.
   bool is_waiting_ = false;   // The stage waits for an answer.
   uint64_t version_ = 0;      // Of the state, when the question was asked.

@@ -7,9 +7,6 @@
 namespace sluice {
 namespace {
 
-// Some 50 ms.
-constexpr int64_t kSearchBudget = 500000;
-
 absl::flat_hash_set<TaskId> NominatedTasks(const ClusterState& state) {
   const auto tasks = std::views::keys(state.nominations().machines());
   return {tasks.begin(), tasks.end()};
@@ -36,7 +33,7 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
       prices(subject.policies, subject.state.histories(), as_of_ms),
       sequence_end(subject.state.counters().next_task_sequence),
       delta_begin(subject.state.counters().next_delta_sequence),
-      gangs(&subject.state, &subject.eligibility, sequence_end, as_of_ms),
+      gangs(&subject.state, &eligibility_, sequence_end, as_of_ms),
       nominated_before(NominatedTasks(subject.state)),
       final_before(FinalTasks(subject.state)),
       move_budget(subject.move_budget),
@@ -49,25 +46,25 @@ RoundContext::RoundContext(const Subject& subject, const RoundOptions& limits,
                      rebalance_timer->IsDue(as_of_ms, subject.state.version())),
       has_news(rebalance_timer == nullptr ||
                rebalance_timer->HasNews(as_of_ms, subject.state.version())),
-      improve_budget(limits.improve_budget),
-      nearby_budget(search_pace == nullptr ? limits.improve_budget
-                                           : search_pace->WorkFor(state)),
-      search_budget(limits.improve_budget > 0 ? kSearchBudget : 0),
-      eligibility_(subject.eligibility),
+      budget({.arcs_max = limits.arcs_max,
+              .improvements = limits.improve_budget,
+              .nearby = search_pace == nullptr ? limits.improve_budget
+                                               : search_pace->WorkFor(state)}),
+      eligibility_(&subject.state, &subject.eligibility),
       own_grouping_(subject.policies.AggregateLabel()),
       grouping_(subject.grouping == nullptr ? own_grouping_
                                             : *subject.grouping) {}
 
 void RoundContext::RefreshGroups() {
   if (groups_version_ == state.version()) return;
-  grouping_.Refresh(state, FreshEligibility());
+  grouping_.Refresh(state, eligibility());
   if (policies.TellsMachinesApart()) {
     lone_groups_ = PartGroups(grouping_.groups());
     grouping_.RefreshAggregates(state);
     lone_group_at_ = grouping_.aggregates().GroupsByPlace(lone_groups_);
   }
   groups_version_ = state.version();
-  looks += std::ssize(state.machines());
+  budget.Note(std::ssize(state.machines()));
 }
 
 const std::vector<MachineGroup>& RoundContext::FreshGroups() {
@@ -91,14 +88,6 @@ const Aggregates& RoundContext::FreshAggregates() {
   RefreshGroups();
   grouping_.RefreshAggregates(state);
   return grouping_.aggregates();
-}
-
-Eligibility& RoundContext::FreshEligibility() {
-  if (eligibility_version_ != state.version()) {
-    eligibility_.Refresh(&state);
-    eligibility_version_ = state.version();
-  }
-  return eligibility_;
 }
 
 const std::vector<Placement>& RoundContext::FreshPlacements() {
@@ -157,8 +146,17 @@ void RoundContext::NoteMoved(int64_t moves) {
   if (move_budget != nullptr) move_budget->Note(now_ms, moves);
 }
 
+void RoundContext::TakeOver(StageResult result) {
+  if (result.has_new_gangs) agenda.NoteNewGangs();
+  has_looked_at_all = result.has_looked_at_all.value_or(has_looked_at_all);
+  if (result.voids_appraisal) appraisal.reset();
+  if (result.appraisal.has_value()) appraisal = std::move(result.appraisal);
+  std::ranges::move(result.left_out, std::back_inserter(left_out));
+  if (result.plan.has_value()) plan = std::move(result.plan);
+}
+
 void RoundContext::Withdraw(std::span<const TaskId> tasks) {
-  looks += kLooksPerPlacement * std::ssize(tasks);
+  budget.Note(kWorkPerPlacement * std::ssize(tasks));
   for (const TaskId id : tasks) {
     const Task* task = state.FindTask(id);
     if (task == nullptr || task->state != TaskState::kRunning ||

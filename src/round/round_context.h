@@ -23,6 +23,7 @@
 #include "cost/waiting_prices.h"
 #include "network/aggregates.h"
 #include "network/eligibility.h"
+#include "network/fresh_eligibility.h"
 #include "network/machine_grouping.h"
 #include "network/machine_groups.h"
 #include "round/followers.h"
@@ -36,14 +37,10 @@
 #include "round/round_stats.h"
 #include "round/search_pace.h"
 #include "round/transaction.h"
+#include "round/work_budget.h"
 #include "state/cluster_state.h"
 
 namespace sluice {
-
-// The cost of making a placement or taking it back, in looks.
-inline constexpr int64_t kLooksPerPlacement = 40;
-// After this many looks commands are let in: some 20 ms.
-inline constexpr int64_t kLooksPerStep = 1000000;
 
 // The factor on the waiting cost of a task that was promised a place.
 inline constexpr int64_t kPromised = 1000;
@@ -53,6 +50,43 @@ struct Appraisal {
   PackingCost cost;
   std::optional<PackingCost> bound = {};
   uint64_t version = 0;  // Of the state it is about.
+};
+
+// Tasks of equal priority, which are decided on together.
+struct Tier {
+  uint32_t priority = 0;
+  uint64_t delta_begin = 0;  // The first delta of the tier.
+
+  // Calls visit(key, tasks) for each waiting class of the tier, until it
+  // returns false.
+  template <class Visit>
+  void VisitWaiting(const ClusterState& state, Visit visit) const {
+    const auto& pending = state.pending();
+    for (auto it = pending.lower_bound(ClassKey{priority, {}});
+         it != pending.end() && it->first.priority == priority; ++it) {
+      if (!visit(it->first, it->second)) return;
+    }
+  }
+};
+
+// What a stage changed, as far as others have to know.
+struct StageResult {
+  // Placements were moved: something that waits may fit where a task was.
+  bool has_moved = false;
+  // Gangs were started that no packing has seen.
+  bool has_new_gangs = false;
+  // Whether all running and all waiting tasks were looked at together; nullopt:
+  // no change.
+  std::optional<bool> has_looked_at_all = {};
+  // What was known of the cost holds no longer; `appraisal` replaces it.
+  bool voids_appraisal = false;
+  std::optional<Appraisal> appraisal = {};
+  // A better plan, which the tiers are to carry out, and nominations to restore
+  // after it if their room is still there.
+  std::optional<PackingPlan> plan = {};
+  std::vector<std::pair<TaskId, MachineId>> left_out = {};
+  // The tier with which the round goes on.
+  std::optional<Tier> tier = {};
 };
 
 class RoundContext {
@@ -104,20 +138,13 @@ class RoundContext {
   // before.
   const bool has_news;
   RoundStats* stats = nullptr;  // Never null while a stage runs.
-  // The work left for improvements, in looks.
-  int64_t improve_budget;
-  // How much of that each packing of many unlike machines may take.
-  const int64_t nearby_budget;
-  // What is left for searches task by task, in machines looked at.
-  int64_t search_budget;
+  WorkBudget budget;
   // True if a command changed the state since the round began.
   bool has_changed = false;
   // True if a packing covered all running and all waiting tasks.
   bool has_looked_at_all = false;
   // How many priorities the next attempt to place several together may span.
   size_t together_max = std::numeric_limits<size_t>::max();
-  // Looks since the round last let commands in; kLooksPerStep at most.
-  int64_t looks = 0;
 
   // Affinity leaders of pending classes, as of the first pass.
   Followers& followers();
@@ -137,15 +164,9 @@ class RoundContext {
     size_t minimum = 0;
   };
   std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
-  // True if placements were moved by their tasks' preferences.
-  bool has_arranged = false;
   // The change counts of the state and its nominations, and the number of
   // victims, when SpareNeedless() last looked at everything it may do.
   std::optional<std::array<uint64_t, 3>> needed_as_of;
-  // For SpareNeedless(), per round: some 10 ms.
-  int64_t spare_looks_left = 400'000;
-  // The same for companions (round/companions.h).
-  int64_t companion_looks_left = 400'000;
   // The cost of all that could be placed, and its lower bound.
   std::optional<Appraisal> appraisal;
 
@@ -158,14 +179,12 @@ class RoundContext {
   // What groups and aggregates have in common, as far as that is known.
   std::span<const Aggregates::Parts> FreshParts();
   // For callers without need of groups, which take a look at every machine.
-  Eligibility& FreshEligibility();
+  Eligibility& eligibility() { return eligibility_.Now(); }
   // What the round has placed and may still take back.  The reference is valid
   // until the state changes.
   const std::vector<Placement>& FreshPlacements();
   // Commands may have come: some placements may have been told since.
   void ForgetPlacements() { placements_version_.reset(); }
-  // As it was when last refreshed.
-  Eligibility& eligibility() { return eligibility_; }
 
   // The waiting tasks of the class that were submitted in time, the most urgent
   // first.
@@ -181,13 +200,12 @@ class RoundContext {
     const bool is_promised = must_stay || nominated_before.contains(task.id);
     return WaitingCostOf(task) * (is_promised ? kPromised : 1);
   }
-  bool IsSpent() const {
-    return options.arcs_max > 0 && stats->arcs >= options.arcs_max;
-  }
   // How many running tasks may be moved.
   MoveBudget::Left MovesLeft() const;
   // Counts moves; a negative number takes moves back.
   void NoteMoved(int64_t moves);
+  // Makes what a stage changed known to the next one.
+  void TakeOver(StageResult result);
   // Takes back those of the placements that can be.
   void Withdraw(std::span<const TaskId> tasks);
   // Keeps what the transaction did, and counts it.
@@ -196,7 +214,7 @@ class RoundContext {
  private:
   void RefreshGroups();
 
-  Eligibility& eligibility_;
+  FreshEligibility eligibility_;
   std::optional<Followers> followers_;
   MachineGrouping own_grouping_;
   MachineGrouping& grouping_;
@@ -204,27 +222,9 @@ class RoundContext {
   std::vector<MachineGroup> lone_groups_;
   std::vector<uint32_t> lone_group_at_;
   // Versions of the state when these were made.
-  std::optional<uint64_t> eligibility_version_;
   std::optional<uint64_t> groups_version_;
   std::vector<Placement> placements_;
   std::optional<uint64_t> placements_version_;
-};
-
-// Tasks of equal priority, which are decided on together.
-struct Tier {
-  uint32_t priority = 0;
-  uint64_t delta_begin = 0;  // The first delta of the tier.
-
-  // Calls visit(key, tasks) for each waiting class of the tier, until it
-  // returns false.
-  template <class Visit>
-  void VisitWaiting(const ClusterState& state, Visit visit) const {
-    const auto& pending = state.pending();
-    for (auto it = pending.lower_bound(ClassKey{priority, {}});
-         it != pending.end() && it->first.priority == priority; ++it) {
-      if (!visit(it->first, it->second)) return;
-    }
-  }
 };
 
 // True if a task of the tier waits that may be placed one by one.

@@ -758,7 +758,6 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
     context->levels->has_rest = scope == PackingScope::kAll;
   }
   context->state.SyncPeers();
-  context->FreshEligibility();
   std::vector<Placement> placed = context->FreshPlacements();
   if (part != nullptr) {
     std::erase_if(placed, [part](const Placement& one) {
@@ -776,7 +775,7 @@ RoundPacking DescribeRound(PackingScope scope, RoundContext* context,
       return key.priority >= *urgent;
     });
   }
-  context->looks += kLooksPerPlacement / 2 * std::ssize(placed);
+  context->budget.Note(kWorkPerPlacement / 2 * std::ssize(placed));
   if (scope != PackingScope::kPreempting && !context->levels.has_value() &&
       context->state.pending().empty()) {
     // Nearly always, everything is where it likes best, whatever its rules are.

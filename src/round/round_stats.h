@@ -57,8 +57,8 @@ struct RoundOptions {
   // The work of a round, in arcs drawn over all its passes; what still waits
   // then is left to the next round. 0: no bound.
   int64_t arcs_max = 0;
-  // The work that a round may spend on improving on its passes, in looks of
-  // some ten nanoseconds. 0: none.
+  // The work that a round may spend on improving on its passes, in units
+  // of some ten nanoseconds (round/work_budget.h). 0: none.
   int64_t improve_budget = 30000000;
   // The networks of the newest round are kept for people to read, up to this
   // many arcs and cost segments.

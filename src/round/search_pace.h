@@ -25,7 +25,8 @@ class SearchPace {
  public:
   // Clusters of at most this many machines are searched in full each time.
   static constexpr int64_t kMachinesMax = 400;
-  // In looks, even without any change: some 10 ms.
+  // In units of work (round/work_budget.h), even without any change: some 10
+  // ms.
   static constexpr int64_t kBase = 1'000'000;
   // For each change of the state's version.
   static constexpr int64_t kPerChange = 500;

@@ -76,7 +76,7 @@ class Suitability {
  public:
   // All must outlive this.  REQUIRES: the state's peers are in sync.
   Suitability(RoundContext* context, MovablePlacements* placements,
-              int64_t* looks_left);
+              int64_t* work_left);
 
   // Kept current with the placements.  Valid as long as this is.
   View& ViewOf(const ClassKey& key);
@@ -126,7 +126,7 @@ class Suitability {
   const ClusterState& state_;
   Eligibility& eligibility_;
   MovablePlacements& placements_;
-  int64_t& looks_left_;
+  int64_t& work_left_;
   absl::flat_hash_set<uint32_t> binding_;  // Selectors.
   std::set<uint32_t> waiting_;             // Priorities.
   absl::flat_hash_set<MachineId> vacated_;

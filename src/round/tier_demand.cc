@@ -46,7 +46,7 @@ bool DemandSearch::Continue() {
   auto it = last_.has_value() ? pending.upper_bound(*last_)
                               : pending.lower_bound(ClassKey{priority_, {}});
   for (; it != pending.end() && it->first.priority == priority_; ++it) {
-    if (context_.looks > kLooksPerStep && restarts_ <= kRestartsMax) {
+    if (context_.budget.IsStepOver() && restarts_ <= kRestartsMax) {
       return false;
     }
     last_ = it->first;
@@ -89,12 +89,12 @@ void DemandSearch::LookAt(const ClassKey& key,
   for (const Eligibility::Kind& kind :
        context_.eligibility().KindsFor(*key.rules)) {
     auto& [order, taking, most] = kinds_[static_cast<size_t>(kind.id)];
-    ++context_.looks;
+    context_.budget.Note(1);
     if (!key.request.FitsIn(most)) continue;
     for (size_t i = fit < tasks ? 0 : taking; i < order.size(); ++i) {
       if (i < taking && fit >= tasks) i = taking;
       if (i == order.size()) break;
-      ++context_.looks;
+      context_.budget.Note(1);
       const MachineGroup& group = groups[order[i]];
       if (!context_.constraints.AllowsLoad(key, group.representative(),
                                            group.free)) {
@@ -112,7 +112,7 @@ void DemandSearch::LookAt(const ClassKey& key,
 
 TierDemand FindDemand(const Tier& tier, RoundContext* context) {
   DemandSearch search(tier, context);
-  while (!search.Continue()) context->looks = 0;
+  while (!search.Continue()) context->budget.BeginStep();
   return search.Take();
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 // At machines, tasks and classes.  Beyond that, classes are assumed to find a
 // place: different ones each round, since each round begins with another class.
-constexpr int64_t kLooksMax = 500'000;
+constexpr int64_t kWorkMax = 500'000;
 
 class Choice {
  public:
@@ -138,8 +138,8 @@ class Choice {
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable() || !IsAllowedByItself(key, *machine)) continue;
       const std::vector<const Task*> leavers = FindLeavers(key, *machine);
-      looks_left_ -= 1 + std::ssize(machine->tasks);
-      if (looks_left_ < 0) return false;
+      work_left_ -= 1 + std::ssize(machine->tasks);
+      if (work_left_ < 0) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
       // A packing assumes that tasks counted by a spread stay, and one of those
       // that it must be near.
@@ -181,8 +181,8 @@ class Choice {
         FindWideLeavers(lone.key(), std::numeric_limits<size_t>::max());
     if (all.empty()) return false;
     return std::ranges::any_of(machines, [&](const Machine* machine) {
-      looks_left_ -= std::ssize(all);
-      if (looks_left_ < 0) return false;
+      work_left_ -= std::ssize(all);
+      if (work_left_ < 0) return false;
       // Tasks that keep apart from it only on their own machines may stay
       // there.
       std::vector<const Task*> leavers = all;
@@ -204,8 +204,8 @@ class Choice {
     std::vector<const Task*> leavers;
     if (!IsKeptFromDomains(key, state_.peers())) return leavers;
     for (const auto& [id, machine] : state_.machines()) {
-      looks_left_ -= std::ssize(machine->tasks);
-      if (looks_left_ < 0 || leavers.size() >= count_max) break;
+      work_left_ -= std::ssize(machine->tasks);
+      if (work_left_ < 0 || leavers.size() >= count_max) break;
       if (!machine->IsUsable()) continue;
       for (const Task* task : FindLeavers(key, *machine)) {
         if (state_.peers().KeepApart(key, task->class_key)) {
@@ -237,7 +237,7 @@ class Choice {
   bool IsInTheWay(const ClassKey& key) {
     const std::vector<uint32_t> selectors = peers_.CountedFor(key);
     if (selectors.empty()) return false;
-    looks_left_ -= std::ssize(state_.pending());
+    work_left_ -= std::ssize(state_.pending());
     return std::ranges::any_of(state_.pending(), [&](const auto& entry) {
       const ClassKey& other = entry.first;
       if (other == key) return false;
@@ -274,8 +274,8 @@ class Choice {
       return MayBeStopped(task, priority, state_) && MayBeDisrupted(task);
     }
     const auto [it, is_new] = gang_victims_.try_emplace(priority);
-    if (is_new) looks_left_ -= std::ssize(state_.tasks());
-    if (is_new && looks_left_ >= 0) {
+    if (is_new) work_left_ -= std::ssize(state_.tasks());
+    if (is_new && work_left_ >= 0) {
       it->second = FindGangVictims(state_, gangs_, [&](const Task& one) {
         return MayLoseTasks(*state_.FindMachine(one.machine)) &&
                MayBeStopped(one, priority, state_) && MayBeDisrupted(one);
@@ -360,7 +360,7 @@ class Choice {
   // By the newcomer's priority.
   std::map<uint32_t, GangVictims> gang_victims_;
   const GangVictims no_gangs_ = {};
-  int64_t looks_left_ = kLooksMax;
+  int64_t work_left_ = kWorkMax;
 };
 
 }  // namespace

@@ -12,10 +12,10 @@
 namespace sluice {
 namespace {
 
-// With few tasks, looks last for more attempts, but so few tasks need no more.
+// With few tasks, the work allows more attempts, but so few tasks need no more.
 constexpr uint64_t kAttemptsMax = 32;
-// The minimum cost of an attempt per task, in looks.
-constexpr int64_t kLooksPerTask = 300;
+// The minimum work of an attempt per task.
+constexpr int64_t kWorkPerTask = 300;
 // How many machines to take tasks from if not all can be.
 constexpr size_t kFewMachines = 6;
 
@@ -44,7 +44,7 @@ int64_t WishRestarts::Run(std::span<const size_t> wishing) {
   for (uint64_t attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const std::vector<size_t> some =
         has_room_for_all ? InOrder(attempt) : OnFewMachines(attempt);
-    if (!search_.HasLooks(std::ssize(some) * kLooksPerTask)) break;
+    if (!search_.HasWork(std::ssize(some) * kWorkPerTask)) break;
     if (!TryAnew(some)) has_room_for_all = false;
   }
   int64_t moved = 0;

@@ -9,7 +9,7 @@
 // all go back.
 //
 // Threads: none; confined to the core thread.  Determinism: the budget counts
-// looks, not time, and random numbers follow from the number of the attempt.
+// work, not time, and random numbers follow from the number of the attempt.
 
 #ifndef SLUICE_ROUND_WISH_RESTARTS_H_
 #define SLUICE_ROUND_WISH_RESTARTS_H_

@@ -9,7 +9,7 @@
 // preferences does not depend on other tasks.  So few attempts are in vain.
 //
 // Threads: none; confined to the core thread.  Determinism: the budget counts
-// looks, not time.
+// work, not time.
 
 #ifndef SLUICE_ROUND_WISH_SEARCH_H_
 #define SLUICE_ROUND_WISH_SEARCH_H_
@@ -30,15 +30,15 @@ namespace sluice {
 
 class WishSearch {
  public:
-  // All must outlive this.  It ends when at most `looks_kept` are left.
+  // All must outlive this.  It ends when at most `work_kept` are left.
   WishSearch(RoundContext* context, MovablePlacements* placements,
-             Suitability* suitability, int64_t* looks_left, int64_t looks_kept)
+             Suitability* suitability, int64_t* work_left, int64_t work_kept)
       : state_(context->state),
         placements_(*placements),
         suitability_(*suitability),
-        relocator_(context->policies, placements, suitability, looks_left),
-        looks_left_(*looks_left),
-        looks_kept_(looks_kept) {}
+        relocator_(context->policies, placements, suitability, work_left),
+        work_left_(*work_left),
+        work_kept_(work_kept) {}
 
   // Runs on the tasks with these indices.  Returns how many moves it made.
   int64_t Run(std::span<const size_t> wishing);
@@ -52,11 +52,9 @@ class WishSearch {
     left_.clear();
   }
 
-  bool IsSpent() const { return !HasLooks(0); }
+  bool IsSpent() const { return !HasWork(0); }
   // True if more than that are left.
-  bool HasLooks(int64_t looks) const {
-    return looks_left_ - looks > looks_kept_;
-  }
+  bool HasWork(int64_t work) const { return work_left_ - work > work_kept_; }
 
  private:
   // What is tried for a task; each includes the ones before it.
@@ -99,12 +97,12 @@ class WishSearch {
   MovablePlacements& placements_;
   Suitability& suitability_;
   Relocator relocator_;
-  int64_t& looks_left_;
-  const int64_t looks_kept_;
+  int64_t& work_left_;
+  const int64_t work_kept_;
   int64_t changes_ = 0;  // How many times a task moved.
   // What was tried in vain, and the number of changes at that time.
   absl::flat_hash_map<Alike, int64_t> vain_;
-  // The same for looks for room.
+  // The same for searches for room.
   absl::flat_hash_map<std::tuple<const View*, size_t, Resources>, int64_t>
       full_;
   // How often a task has left a part of its view.

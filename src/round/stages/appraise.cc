@@ -47,11 +47,13 @@ class Appraise : public Stage {
       return;
     }
     const auto& solution = std::get<PackingSolution>(answer);
-    context_.improve_budget -= solution.work;
+    context_.budget.Spend(Effort::kImprovements, solution.work);
     NoteProof(true);
     appraisal_->bound = solution.bound;
     appraisal_->bound->waiting.Add(packing_.misfits);
   }
+
+  StageResult End() override { return {.appraisal = std::move(appraisal_)}; }
 
  private:
   std::optional<RoundWork> AskForPacking() {
@@ -76,12 +78,13 @@ class Appraise : public Stage {
     if (packing_.now <= packing_.least) {
       NoteProof(true);
       appraisal_->bound = packing_.now;
-    } else if (!is_known && context_.improve_budget > 0 &&
-               !context_.IsSpent() && !packing_.is_too_large) {
+    } else if (!is_known && !context_.budget.IsSpent(Effort::kImprovements) &&
+               !context_.budget.IsSpent(Effort::kPasses) &&
+               !packing_.is_too_large) {
       ++context_.stats->packings;
       return PackingWork{
           IsLarge() ? packing_.problem : std::move(packing_.problem),
-          {.work_max = context_.improve_budget},
+          {.work_max = context_.budget.Left(Effort::kImprovements)},
           reached_};
     }
     return std::nullopt;
@@ -121,7 +124,7 @@ class Appraise : public Stage {
       scarce_.resize(std::min(scarce_.size(), kResourcesMax));
       // The packing may have used up the whole budget.
       scans_left_ =
-          kScansPerLook * std::max(context_.improve_budget,
+          kScansPerLook * std::max(context_.budget.Left(Effort::kImprovements),
                                    context_.options.improve_budget / 8);
       held_ = reached_.ByLevel(packing_.problem.level_count());
     }
@@ -150,7 +153,8 @@ class Appraise : public Stage {
 
   void TakeShares(const GeneralizedSolution& solution) {
     scans_left_ -= solution.work.arc_scans;
-    context_.improve_budget -= solution.work.arc_scans / kScansPerLook;
+    context_.budget.Spend(Effort::kImprovements,
+                          solution.work.arc_scans / kScansPerLook);
     const size_t level = level_ - 1;
     const int64_t found = shares_->BoundOf(solution);
     PackingCost& bound = *appraisal_->bound;
@@ -193,7 +197,7 @@ class Appraise : public Stage {
   }
 
   RoundContext& context_;
-  std::optional<Appraisal>& appraisal_;
+  std::optional<Appraisal> appraisal_;  // As far as it is known.
   bool has_asked_ = false;
   RoundPacking packing_;
   LevelCosts reached_;  // Without what fits nowhere.

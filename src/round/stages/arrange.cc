@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "round/arrangement.h"
 #include "round/stages/stage.h"
@@ -16,25 +17,29 @@ class ArrangeStage : public Stage {
 
   std::optional<RoundWork> Next() override {
     // An arrangement may take as many looks as a step has.
-    if (context_.looks > kLooksPerStep / 2) return Pause();
+    if (context_.budget.in_step() > kWorkPerStep / 2) return Pause();
     const uint64_t version = context_.state.version();
-    context_.has_arranged = Arrange(&context_) > 0;
+    result_.has_moved = Arrange(&context_) > 0;
     KeepProof(version);
     return std::nullopt;
   }
+
+  StageResult End() override { return std::move(result_); }
 
  private:
   // Without peers, no task moved to where preferences are met less: what was
   // optimal before still is.
   void KeepProof(uint64_t version_before) {
-    std::optional<Appraisal>& known = context_.appraisal;
+    const std::optional<Appraisal>& known = context_.appraisal;
     if (known.has_value() && known->version == version_before &&
         known->bound == known->cost && context_.state.peers().empty()) {
-      known->version = context_.state.version();
+      result_.appraisal = known;
+      result_.appraisal->version = context_.state.version();
     }
   }
 
   RoundContext& context_;
+  StageResult result_;
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ namespace {
 
 class StartCompanions : public Stage {
  public:
-  StartCompanions(CompanionsOf of, RoundContext* context, Tier* tier)
-      : of_(of), context_(*context), tier_(*tier) {}
+  StartCompanions(CompanionsOf of, RoundContext* context, const Tier& tier)
+      : of_(of), context_(*context), tier_(tier) {}
 
   std::optional<RoundWork> Next() override {
     if (!std::exchange(has_begun_, true)) FindAsking();
@@ -34,7 +34,7 @@ class StartCompanions : public Stage {
         if (auto work = trial_->passes.Next(/*must_go_on=*/true)) return work;
         if (PlanTrial()) continue;
         EndTrial();
-      } else if (context_.looks > kLooksPerStep) {
+      } else if (context_.budget.IsStepOver()) {
         return Pause();
       } else if (context_.stats->is_cut_short || !BeginNext()) {
         return std::nullopt;
@@ -46,8 +46,9 @@ class StartCompanions : public Stage {
     trial_->passes.Finish(std::get<FlowSolution>(answer));
   }
 
-  void End() override {
+  StageResult End() override {
     if (trial_.has_value()) EndTrial();
+    return {.has_new_gangs = has_started_};
   }
 
  private:
@@ -71,15 +72,12 @@ class StartCompanions : public Stage {
         static_cast<size_t>(context_.stats->number) % asking_.size();
     std::ranges::rotate(asking_,
                         asking_.begin() + static_cast<ptrdiff_t>(first));
-    context_.FreshEligibility();
   }
 
   // Returns true if there may be more to do.
   bool BeginNext() {
-    const int64_t looks_before = context_.companion_looks_left;
     const bool may_be_more = PlaceNext() || BeginCircle() || BeginClass();
-    context_.looks += looks_before - context_.companion_looks_left;
-    return may_be_more && context_.companion_looks_left > 0;
+    return may_be_more && !context_.budget.IsSpent(Effort::kCompanions);
   }
 
   // Places the circle that was begun in the next way.
@@ -205,7 +203,7 @@ class StartCompanions : public Stage {
   void EndTrial() {
     const Trial trial = *std::exchange(trial_, std::nullopt);
     if (AreGangsWhole()) {
-      if (!gangs_.empty()) context_.agenda.NoteNewGangs();
+      has_started_ = has_started_ || !gangs_.empty();
       places_.reset();
       circles_.clear();
       return;
@@ -219,8 +217,9 @@ class StartCompanions : public Stage {
 
   const CompanionsOf of_;
   RoundContext& context_;
-  const Tier& tier_;
+  const Tier tier_;
   bool has_begun_ = false;
+  bool has_started_ = false;  // A gang.
   std::vector<ClassKey> asking_;
   size_t next_ = 0;  // Of these.
   std::deque<std::vector<ClassKey>>
@@ -234,14 +233,16 @@ class StartCompanions : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> MakeStartCompanions(RoundContext* context, Tier* tier) {
-  if (context->companion_looks_left <= 0) return nullptr;
+std::unique_ptr<Stage> MakeStartCompanions(RoundContext* context,
+                                           const Tier& tier) {
+  if (context->budget.IsSpent(Effort::kCompanions)) return nullptr;
   return std::make_unique<StartCompanions>(CompanionsOf::kNobody, context,
                                            tier);
 }
 
-std::unique_ptr<Stage> MakeTryCompanions(RoundContext* context, Tier* tier) {
-  if (context->companion_looks_left <= 0) return nullptr;
+std::unique_ptr<Stage> MakeTryCompanions(RoundContext* context,
+                                         const Tier& tier) {
+  if (context->budget.IsSpent(Effort::kCompanions)) return nullptr;
   return std::make_unique<StartCompanions>(CompanionsOf::kAnybody, context,
                                            tier);
 }

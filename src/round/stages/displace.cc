@@ -21,7 +21,7 @@ namespace sluice {
 namespace {
 
 // At machines, tasks and choices between them: some 10 ms.
-constexpr int64_t kLooksMax = 400'000;
+constexpr int64_t kWorkMax = 400'000;
 // As long as rounds place something, packings may find more, and decide on
 // tasks together.  In a busy cluster that never ends, so tasks wait no longer
 // than this.
@@ -38,7 +38,6 @@ class Displace {
     FindAll();
     if (all_.empty()) return;
     state_.SyncPeers();
-    context_.FreshEligibility();
     for (size_t i = 0; i < all_.size(); ++i) {
       const auto& [key, is_gang] = all_[(cycle_ + i) % all_.size()];
       if (is_gang ? ServeGang(*key) : Serve(*key)) {
@@ -47,7 +46,7 @@ class Displace {
         return;
       }
       // If some remain, another one is the first next time.
-      if (looks_left_ <= 0) return;
+      if (work_left_ <= 0) return;
     }
   }
 
@@ -91,7 +90,7 @@ class Displace {
 
   std::optional<uint32_t> LowestRunning() {
     std::optional<uint32_t> lowest;
-    looks_left_ -= std::ssize(state_.tasks());
+    work_left_ -= std::ssize(state_.tasks());
     for (const auto& [id, task] : state_.tasks()) {
       if (task->state != TaskState::kRunning || task->is_evicted) continue;
       const uint32_t priority = task->class_key.priority;
@@ -102,12 +101,12 @@ class Displace {
 
   // Returns true if a task is stopped for one of the class.
   bool Serve(const ClassKey& key) {
-    looks_left_ -= std::ssize(state_.tasks());
+    work_left_ -= std::ssize(state_.tasks());
     StoppableTasks stoppable(state_, context_.gangs,
                              context_.options.preemption, key.priority);
     DisplacementSearch search(
         {state_, context_.constraints, context_.eligibility(), stoppable}, key,
-        &looks_left_);
+        &work_left_);
     const auto found =
         search.FindCheapest([](MachineId) { return true; }, cycle_);
     // A task that has a place once those told to leave have left waits for them
@@ -142,7 +141,7 @@ class Displace {
     const auto found =
         FindForGang({state_, context_.constraints, context_.eligibility(),
                      context_.gangs, context_.options.preemption},
-                    tasks, minimum, cycle_, &looks_left_);
+                    tasks, minimum, cycle_, &work_left_);
     if (!found.has_value() || found->victims.empty()) return false;
     CarryOut(found->victims, found->coming);
     return true;
@@ -162,7 +161,7 @@ class Displace {
   ClusterState& state_;
   const size_t cycle_;
   std::vector<Waiting> all_;
-  int64_t looks_left_ = kLooksMax;
+  int64_t work_left_ = kWorkMax;
 };
 
 // The only task for which the round stopped others; null if there are several,
@@ -223,13 +222,12 @@ void DisplaceForLess(RoundContext* context) {
   }
   if (is_undone) {
     state.SyncPeers();
-    context->FreshEligibility();
-    int64_t looks_left = kLooksMax;
+    int64_t work_left = kWorkMax;
     StoppableTasks stoppable(state, context->gangs, context->options.preemption,
                              nominee->class_key.priority);
     DisplacementSearch search(
         {state, context->constraints, context->eligibility(), stoppable},
-        nominee->class_key, &looks_left);
+        nominee->class_key, &work_left);
     const auto found = search.FindCheapest([](MachineId) { return true; }, 0);
     if (found.has_value() && !found->victims.empty() &&
         found->price < PriceOf(victims, &stoppable)) {

@@ -29,7 +29,7 @@ class Drain {
         if (!IsForGood(*hold)) ++context_.stats->undrained;
         continue;
       }
-      if (looks_ > kLooksPerStep || misfits.contains(task->class_key) ||
+      if (work_ > kWorkPerStep || misfits.contains(task->class_key) ||
           !Move(*task)) {
         misfits.insert(task->class_key);
         ++context_.stats->undrained;
@@ -39,9 +39,9 @@ class Drain {
 
  private:
   bool Move(const Task& task) {
-    const int64_t looks = std::ssize(state_.machines());
-    looks_ += looks;
-    context_.looks += looks;
+    const int64_t work = std::ssize(state_.machines());
+    work_ += work;
+    context_.budget.Note(work);
     const Machine* target = FindTarget(task);
     if (target == nullptr) return false;
     draining_.NoteMove(task);
@@ -54,7 +54,7 @@ class Drain {
   const Machine* FindTarget(const Task& task) {
     const ClassKey& key = task.class_key;
     const PlacementRules* rules = key.rules;
-    Eligibility& eligibility = context_.FreshEligibility();
+    Eligibility& eligibility = context_.eligibility();
     const std::span<const Eligibility::Kind> kinds =
         eligibility.KindsFor(*rules);
     return draining_.FindTarget(
@@ -74,7 +74,7 @@ class Drain {
   RoundContext& context_;
   ClusterState& state_;
   Draining draining_;
-  int64_t looks_ = 0;
+  int64_t work_ = 0;
 };
 
 }  // namespace

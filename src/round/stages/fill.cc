@@ -17,9 +17,9 @@ class Fill : public Stage {
  public:
   enum class Whom { kHealing, kLacking, kAdmitted, kAll };
 
-  Fill(RoundContext* context, Tier* tier, Whom whom)
+  Fill(RoundContext* context, const Tier& tier, Whom whom)
       : context_(*context),
-        tier_(*tier),
+        tier_(tier),
         whom_(whom),
         passes_(context, Passes::Following::kNext) {}
 
@@ -85,7 +85,7 @@ class Fill : public Stage {
       const ClassPeers peers(context_.state, context_.constraints, member.key);
       const int64_t waiting = member.count;
       member.count = is_first ? peers.CountLacking(waiting) : 0;
-      context_.looks += std::ssize(context_.state.machines());
+      context_.budget.Note(std::ssize(context_.state.machines()));
       if (member.count > 0) seen.insert(minimums.begin(), minimums.end());
     }
     std::erase_if(*members,
@@ -93,7 +93,7 @@ class Fill : public Stage {
   }
 
   RoundContext& context_;
-  const Tier& tier_;
+  const Tier tier_;
   const Whom whom_;
   Passes passes_;
   std::optional<DemandSearch> search_;  // While it runs.
@@ -103,10 +103,9 @@ class Fill : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, const Tier& tier) {
   // A gang's minimum may depend on the machines there are.
-  context->FreshEligibility();
-  if (!IsAnyHealing(*context, *tier)) return nullptr;
+  if (!IsAnyHealing(*context, tier)) return nullptr;
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
 }
 
@@ -127,9 +126,10 @@ void NoteMinimums(const ClassKey& key, RoundContext* context) {
 
 }  // namespace
 
-std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context,
+                                        const Tier& tier) {
   bool is_any = false;
-  tier->VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
+  tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
     if (key.rules->minimums.empty()) return true;
     is_any = true;
     NoteMinimums(key, context);
@@ -139,11 +139,12 @@ std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context, Tier* tier) {
   return std::make_unique<Fill>(context, tier, Fill::Whom::kLacking);
 }
 
-std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context,
+                                         const Tier& tier) {
   return std::make_unique<Fill>(context, tier, Fill::Whom::kAdmitted);
 }
 
-std::unique_ptr<Stage> MakeFill(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeFill(RoundContext* context, const Tier& tier) {
   return std::make_unique<Fill>(context, tier, Fill::Whom::kAll);
 }
 

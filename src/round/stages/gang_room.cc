@@ -37,7 +37,7 @@ int64_t RoomByLoad(const ClassKey& key, int64_t count, RoundContext* context) {
   int64_t fit = 0;
   for (const MachineGroup& group : groups) {
     if (fit >= count) break;
-    ++context->looks;
+    context->budget.Note(1);
     if (!allowed[static_cast<size_t>(group.kind)] ||
         !context->constraints.AllowsLoad(key, group.representative(),
                                          group.free)) {

@@ -25,8 +25,8 @@ class StartGangs : public Stage {
  public:
   enum class Whom { kAll, kWithTerms };
 
-  StartGangs(RoundContext* context, Tier* tier, Whom whom)
-      : context_(*context), tier_(*tier), whom_(whom), passes_(context) {}
+  StartGangs(RoundContext* context, const Tier& tier, Whom whom)
+      : context_(*context), tier_(tier), whom_(whom), passes_(context) {}
 
   std::optional<RoundWork> Next() override {
     if (!std::exchange(has_begun_, true)) FindWaiting();
@@ -49,8 +49,9 @@ class StartGangs : public Stage {
     passes_.Finish(std::get<FlowSolution>(answer));
   }
 
-  void End() override {
+  StageResult End() override {
     if (trial_.has_value()) EndTrial();
+    return {.has_new_gangs = has_started_};
   }
 
  private:
@@ -117,7 +118,6 @@ class StartGangs : public Stage {
 
   // The most urgent first; among gangs of equal urgency, the most constrained.
   void FindWaiting() {
-    context_.FreshEligibility();
     if (whom_ == Whom::kAll) FindPromised();
     std::vector<Gangs::Waiting> gangs =
         context_.gangs.FindWaiting(tier_.priority);
@@ -145,7 +145,9 @@ class StartGangs : public Stage {
       Candidate candidate = std::move(waiting_.front());
       waiting_.pop_front();
       Gangs::Waiting& gang = candidate.gang;
-      if (whom_ == Whom::kWithTerms && context_.search_budget <= 0) continue;
+      if (whom_ == Whom::kWithTerms &&
+          context_.budget.IsSpent(Effort::kSearches))
+        continue;
       if (!HasRoomForEach(gang, &context_)) continue;
       if (whom_ == Whom::kWithTerms || NeedsLeader(gang, context_)) {
         if (!band.gangs.empty()) {
@@ -153,8 +155,9 @@ class StartGangs : public Stage {
           break;
         }
         if (whom_ == Whom::kWithTerms) {
-          context_.search_budget -=
-              std::ssize(context_.state.machines()) * std::ssize(gang.classes);
+          context_.budget.Spend(
+              Effort::kSearches,
+              std::ssize(context_.state.machines()) * std::ssize(gang.classes));
         }
         trial_ = Trial{.gang = std::move(gang),
                        .begin = passes_.placed().size(),
@@ -203,17 +206,18 @@ class StartGangs : public Stage {
     passes_.Clear();
     const Trial trial = *std::exchange(trial_, std::nullopt);
     if (context_.gangs.IsWhole(trial.gang)) {
-      context_.agenda.NoteNewGangs();
+      has_started_ = true;
       return;
     }
     context_.Withdraw(std::span(passes_.placed()).subspan(trial.begin));
   }
 
   RoundContext& context_;
-  const Tier& tier_;
+  const Tier tier_;
   const Whom whom_;
   Passes passes_;
   bool has_begun_ = false;
+  bool has_started_ = false;                         // A gang.
   std::vector<std::pair<Cost, ClassKey>> promised_;  // Ascending.
   std::deque<Candidate> waiting_;                    // Not yet looked at.
   std::optional<Trial> trial_;                       // While it runs.
@@ -221,12 +225,12 @@ class StartGangs : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeStartGangs(RoundContext* context, const Tier& tier) {
   return std::make_unique<StartGangs>(context, tier, StartGangs::Whom::kAll);
 }
 
-std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, Tier* tier) {
-  if (context->search_budget <= 0) return nullptr;
+std::unique_ptr<Stage> MakeTryGangs(RoundContext* context, const Tier& tier) {
+  if (context->budget.IsSpent(Effort::kSearches)) return nullptr;
   return std::make_unique<StartGangs>(context, tier,
                                       StartGangs::Whom::kWithTerms);
 }

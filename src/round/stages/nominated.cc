@@ -233,7 +233,7 @@ class Nominated {
     const std::vector<const Machine*>& machines = FindRoomFor(key);
     const std::pair id(key, party.front().machine);
     if (machines.empty() || bound_.contains(id)) return false;
-    context_.looks += std::ssize(machines);
+    context_.budget.Note(std::ssize(machines));
     std::optional<ClassPeers> peers;
     if (key.DependsOnPeers()) {
       state_.SyncPeers();
@@ -259,7 +259,7 @@ class Nominated {
     const auto [it, is_new] = with_room_.try_emplace(key);
     std::vector<const Machine*>& found = it->second;
     if (!is_new) return found;
-    context_.looks += std::ssize(state_.machines());
+    context_.budget.Note(std::ssize(state_.machines()));
     for (const auto& [id, machine] : state_.machines()) {
       if (machine->IsUsable() && key.request.FitsIn(machine->Free()) &&
           context_.constraints.Allows(key, *machine)) {

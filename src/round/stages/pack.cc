@@ -40,24 +40,26 @@ class Pack : public Stage {
 
   std::optional<RoundWork> Next() override {
     if (std::exchange(has_asked_, true)) return std::nullopt;
-    if (context_.improve_budget <= 0 || context_.IsSpent()) {
+    if (context_.budget.IsSpent(Effort::kImprovements) ||
+        context_.budget.IsSpent(Effort::kPasses)) {
       known_.nominated = std::exchange(context_.agenda.known.nominated, {});
       return std::nullopt;
     }
     Describe();
     if (packing_.now <= packing_.least && !packing_.leaves_out &&
         !is_preempting_) {
-      context_.appraisal = {packing_.now, packing_.now,
-                            context_.state.version()};
+      result_.appraisal = {packing_.now, packing_.now,
+                           context_.state.version()};
     }
     if (packing_.now <= packing_.least || packing_.problem.groups.empty()) {
       return std::nullopt;
     }
     ++context_.stats->packings;
     // Some of the work is left for the next packing.
-    PackingEffort effort = {.work_max = context_.improve_budget,
-                            .seed = context_.stats->number,
-                            .wants_bound = !is_preempting_};
+    PackingEffort effort = {
+        .work_max = context_.budget.Left(Effort::kImprovements),
+        .seed = context_.stats->number,
+        .wants_bound = !is_preempting_};
     if (context_.agenda.must_go_on()) {
       effort.work_max /= 2;
     } else if (packing_.may_move) {
@@ -68,11 +70,12 @@ class Pack : public Stage {
     if (packing_.is_part) {
       effort.work_max = std::min(effort.work_max, kPartWorkMax);
     } else {
-      effort.nearby_max = context_.nearby_budget;
+      effort.nearby_max = context_.budget.nearby();
       // The part before it has taken its share.
       if (AreParts()) {
-        effort.work_max = std::min(
-            effort.work_max, SearchPace::WorkTogether(context_.nearby_budget));
+        effort.work_max =
+            std::min(effort.work_max,
+                     SearchPace::WorkTogether(context_.budget.nearby()));
       }
     }
     return PackingWork{packing_.problem, effort};
@@ -80,7 +83,7 @@ class Pack : public Stage {
 
   void Finish(const RoundAnswer& answer) override {
     const auto& solution = std::get<PackingSolution>(answer);
-    context_.improve_budget -= solution.work;
+    context_.budget.Spend(Effort::kImprovements, solution.work);
     PackingCost cost = solution.cost;
     cost.waiting.Add(packing_.misfits);
     if (packing_.MayStop()) {
@@ -90,7 +93,7 @@ class Pack : public Stage {
     if (!packing_.leaves_out && !packing_.has_placed_below && !is_preempting_) {
       PackingCost bound = solution.bound;
       bound.waiting.Add(packing_.misfits);
-      context_.appraisal = {cost, bound};
+      result_.appraisal = {cost, bound};
     }
     // Less urgent tasks are placed anew, and perhaps worse.
     const bool is_better = packing_.has_placed_below
@@ -105,14 +108,12 @@ class Pack : public Stage {
     TakeBackWhoYields(solution.patterns, context_.state, &packing_);
     PreemptingPlan preempting(packing_, &context_);
     MachinePatterns patterns = PatternsFor(solution, &preempting);
-    context_.FreshEligibility();  // Machines may have come.
     const auto giving_way = FindWhoGivesWay(packing_, patterns, &context_);
     if (!giving_way.has_value()) return;
-    context_.plan.emplace();
-    context_.plan->patterns = std::move(patterns);
-    context_.plan->classes = packing_.classes;
-    context_.plan->is_complete =
-        !packing_.leaves_out && !packing_.has_placed_below;
+    PackingPlan& plan = result_.plan.emplace();
+    plan.patterns = std::move(patterns);
+    plan.classes = packing_.classes;
+    plan.is_complete = !packing_.leaves_out && !packing_.has_placed_below;
     FindMovedGangs();
     FindTiers(solution);
     context_.Withdraw(packing_.placed);
@@ -123,15 +124,15 @@ class Pack : public Stage {
       known_ = {};
       placed_ = std::move(placed);
     }
-    context_.plan->version = context_.state.version();
+    plan.version = context_.state.version();
   }
 
-  void End() override {
+  StageResult End() override {
     if (packing_.may_move && context_.rebalance_timer != nullptr) {
       context_.rebalance_timer->Note(context_.now_ms, context_.state.version());
     }
     if (is_preempting_ && !packing_.is_part) {
-      context_.has_looked_at_all = !packing_.has_turns && !AreParts();
+      result_.has_looked_at_all = !packing_.has_turns && !AreParts();
       context_.stats->held_back = CountHeldBack(placed_, packing_);
     }
     // Nothing better than the known plan was found.
@@ -146,12 +147,13 @@ class Pack : public Stage {
     for (const auto& [id, machine_id] : left_out_) {
       // What is planned is placed first.
       if (has_plan_) {
-        context_.left_out.emplace_back(id, machine_id);
+        result_.left_out.emplace_back(id, machine_id);
       } else {
         KeepRoomAgain(id, machine_id, context_.final_before.contains(id),
                       &context_.state);
       }
     }
+    return std::move(result_);
   }
 
  private:
@@ -166,12 +168,13 @@ class Pack : public Stage {
       return;
     }
     // The report is about what waits without any stops.
-    context_.appraisal.reset();
+    result_.voids_appraisal = true;
+    result_.appraisal.reset();
     if (context_.agenda.IsForPart(AreParts())) {
       const PackingPart part = ChoosePart(
           context_.options.preemption.moves, context_.rebalance_timer->turn(),
-          context_.state, context_.policies, context_.FreshEligibility());
-      context_.looks += std::ssize(context_.state.machines());
+          context_.state, context_.policies, context_.eligibility());
+      context_.budget.Note(std::ssize(context_.state.machines()));
       packing_ = DescribeRound(PackingScope::kPreempting, &context_, {}, &part);
       return;
     }
@@ -209,7 +212,7 @@ class Pack : public Stage {
   void CarryOut(PreemptingPlan* plan) {
     KnownPlan before;
     if (packing_.is_part) before = std::exchange(context_.agenda.known, {});
-    PreemptingPlan::CarryOut(plan->Decide(context_.plan->patterns), &context_);
+    PreemptingPlan::CarryOut(plan->Decide(result_.plan->patterns), &context_);
     if (packing_.is_part) context_.agenda.known = std::move(before);
   }
 
@@ -282,7 +285,7 @@ class Pack : public Stage {
         pending.begin(), pending.lower_bound(ClassKey{priority, {}}));
     return std::ranges::any_of(more_urgent, [&](const auto& entry) {
       const ClassKey& key = entry.first;
-      ++context_.looks;
+      context_.budget.Note(1);
       return key.request.FitsIn(room) && MayBeOn(key, machine);
     });
   }
@@ -475,7 +478,7 @@ class Pack : public Stage {
   void FindMovedGangs() {
     for (const ClassKey& key : packing_.classes) {  // In descending priority.
       if (!key.gang.has_value() ||
-          !context_.plan->tier_of_gang.try_emplace(*key.gang, key.priority)
+          !result_.plan->tier_of_gang.try_emplace(*key.gang, key.priority)
                .second) {
         continue;
       }
@@ -483,7 +486,7 @@ class Pack : public Stage {
       gang.job = *key.gang;
       gang.minimum = context_.gangs.MinimumFor(key);
       if (context_.gangs.MayBeUndone(key) || context_.gangs.IsWhole(gang)) {
-        context_.plan->gangs.push_back(gang);
+        result_.plan->gangs.push_back(gang);
       }
     }
   }
@@ -491,7 +494,7 @@ class Pack : public Stage {
   // A task that stands only beside others goes after them, and domains rise
   // only together: less urgent tasks go with more urgent ones.
   void FindTiers(const PackingSolution& solution) {
-    PackingPlan& plan = *context_.plan;
+    PackingPlan& plan = *result_.plan;
     const PackingProblem& problem = packing_.problem;
     std::vector<bool> is_placed(problem.classes.size(), false);
     for (const Pattern& pattern : solution.patterns) {
@@ -596,15 +599,16 @@ class Pack : public Stage {
   bool has_plan_ = false;  // A better one, to be carried out.
   std::vector<int64_t> placed_;
   RoundPacking packing_;
+  StageResult result_;
 };
 
 class CarryOut : public Stage {
  public:
-  CarryOut(RoundContext* context, Tier* tier)
+  CarryOut(RoundContext* context, const Tier& tier)
       : context_(*context),
         is_alone_(context->plan->version == context->state.version()),
         passes_(context) {
-    AddPlanned(tier->priority, tier->priority, context, &passes_);
+    AddPlanned(tier.priority, tier.priority, context, &passes_);
   }
 
   // What was taken back must be placed again in this round.
@@ -617,13 +621,14 @@ class CarryOut : public Stage {
   }
 
   // A command meanwhile may have caused part of a gang to be refused.
-  void End() override {
+  StageResult End() override {
     if (is_alone_ && !context_.has_changed) {
       context_.plan->version = context_.state.version();
     }
     // What is taken back may have been company to others.
     while (TakeBackBroken()) {
     }
+    return {};
   }
 
  private:
@@ -714,7 +719,7 @@ std::unique_ptr<Stage> MakePack(RoundContext* context) {
   return std::make_unique<Pack>(context);
 }
 
-std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeCarryOut(RoundContext* context, const Tier& tier) {
   if (!context->plan.has_value()) return nullptr;
   return std::make_unique<CarryOut>(context, tier);
 }

@@ -31,14 +31,14 @@ constexpr size_t kApartMax = 12;
 
 class PlaceTogether : public Stage {
  public:
-  PlaceTogether(RoundContext* context, Tier* tier)
-      : context_(*context), tier_(*tier) {
+  PlaceTogether(RoundContext* context, const Tier& tier)
+      : context_(*context), tier_(tier) {
     Search();
   }
 
   std::optional<RoundWork> Next() override {
     while (true) {
-      if (context_.looks > kLooksPerStep) return Pause();
+      if (context_.budget.IsStepOver()) return Pause();
       if (search_.has_value()) {
         if (!search_->Continue()) return Pause();
         demand_ = search_->Take();
@@ -56,8 +56,9 @@ class PlaceTogether : public Stage {
   }
 
   // Nothing may be placed of a range of which something more urgent waits.
-  void End() override {
+  StageResult End() override {
     if (attempt_.has_value() && !IsPlaced()) TakeBack();
+    return {.tier = tier_};
   }
 
  private:
@@ -222,7 +223,7 @@ class PlaceTogether : public Stage {
   }
 
   RoundContext& context_;
-  Tier& tier_;
+  Tier tier_;                          // What is placed next.
   std::optional<RangeSearch> search_;  // While it runs.
   RangeDemand demand_;
   std::optional<Attempt> attempt_;  // While it runs.
@@ -230,11 +231,12 @@ class PlaceTogether : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakePlaceTogether(RoundContext* context,
+                                         const Tier& tier) {
   // A pass of many may exceed the work of a round.
   if (context->options.arcs_max > 0) return nullptr;
   const auto& pending = context->state.pending();
-  auto it = pending.lower_bound(ClassKey{tier->priority, {}});
+  auto it = pending.lower_bound(ClassKey{tier.priority, {}});
   // What they ask for would come only after what is more urgent.
   if (std::ranges::any_of(it, pending.end(), [](const auto& entry) {
         return !entry.first.rules->minimums.empty();

@@ -50,7 +50,7 @@ void ReplaceTasks(RoundContext* context) {
   const Replacements& replacements = state.replacements();
   if (replacements.empty()) return;
   const std::vector<TaskId> concerned = replacements.Concerned();
-  context->looks += std::ssize(concerned);
+  context->budget.Note(std::ssize(concerned));
   std::vector<const Task*> newcomers;
   for (const TaskId id : concerned) {
     const Task* task = state.FindTask(id);

@@ -11,11 +11,11 @@ namespace {
 // Keeps what it finds, in one step.
 class Search : public Stage {
  public:
-  Search(RoundContext* context, Tier* tier)
-      : context_(*context), tier_(*tier) {}
+  Search(RoundContext* context, const Tier& tier)
+      : context_(*context), tier_(tier) {}
 
   std::optional<RoundWork> Next() override {
-    if (context_.search_budget <= 0) return std::nullopt;
+    if (context_.budget.IsSpent(Effort::kSearches)) return std::nullopt;
     Transaction transaction(context_.now_ms, &context_.state);
     const auto neighborhood = TakeBackTier(tier_, &context_, &transaction);
     if (!neighborhood.has_value() ||
@@ -28,17 +28,16 @@ class Search : public Stage {
 
  private:
   RoundContext& context_;
-  const Tier& tier_;
+  const Tier tier_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stage> MakeSearch(RoundContext* context, Tier* tier) {
+std::unique_ptr<Stage> MakeSearch(RoundContext* context, const Tier& tier) {
   // Placements may not be legal by now, and gangs are healed before others
   // start.
   if (context->has_changed) return nullptr;
-  context->FreshEligibility();
-  if (IsAnyHealing(*context, *tier)) return nullptr;
+  if (IsAnyHealing(*context, tier)) return nullptr;
   return std::make_unique<Search>(context, tier);
 }
 

@@ -39,13 +39,11 @@ class Spare {
     if (parties.empty()) return spared;
     state_.SyncPeers();
     FindServed();
-    const int64_t looks_before = context_.spare_looks_left;
     for (const Party& party : parties) {
       if (!LeaveRoom(party) || !PutBack(party)) continue;
       if (party.size() == 1) MakeYield(*party.front());
       for (const Task* task : party) spared.insert(task->id);
     }
-    context_.looks += looks_before - context_.spare_looks_left;
     return spared;
   }
 
@@ -243,8 +241,8 @@ class Spare {
                          &Task::is_evicted);
     return std::ranges::find_if(served_, [&](const Placement& one) {
       if (IsOneOf(*one.task, taken)) return false;
-      context_.spare_looks_left -= std::ssize(party);
-      if (context_.spare_looks_left < 0) return true;
+      context_.budget.Spend(Effort::kVictims, std::ssize(party));
+      if (context_.budget.Left(Effort::kVictims) < 0) return true;
       // Without those taken back, an emptiest domain may have sunk.
       return (!taken.empty() || Concerns(party, one)) && !MayBe(one, leavers);
     });
@@ -254,13 +252,14 @@ class Spare {
   // shuts the task out, or that is the task itself; null if there is none.
   const Placement* FindNewcomer(const Party& party, const Placement& shut_out,
                                 std::span<const Placement> taken) {
-    if (!may_take_back_ || context_.spare_looks_left < 0) return nullptr;
+    if (!may_take_back_ || context_.budget.Left(Effort::kVictims) < 0)
+      return nullptr;
     if (!newcomers_.has_value()) newcomers_ = FindWhoMayYield({}, &context_);
     const auto rank = [](const Task& task) {
       return std::pair(-int64_t{task.class_key.priority}, task.sequence);
     };
     const Placement* least = nullptr;
-    context_.spare_looks_left -= std::ssize(served_);
+    context_.budget.Spend(Effort::kVictims, std::ssize(served_));
     for (const Placement& one : served_) {
       const Task& task = *one.task;
       if (!newcomers_->contains(task.id) || IsOneOf(task, taken) ||
@@ -294,8 +293,9 @@ class Spare {
   bool MayBe(const Placement& one, std::span<const Task* const> leavers) {
     const ClassKey& key = one.task->class_key;
     // Each spread looks at all machines.
-    context_.spare_looks_left -=
-        1 + 2 * std::ssize(key.rules->spread) * std::ssize(state_.machines());
+    context_.budget.Spend(
+        Effort::kVictims,
+        1 + 2 * std::ssize(key.rules->spread) * std::ssize(state_.machines()));
     return ClassPeers(state_, context_.constraints, key, one.task)
                .AllowsBesideSpreadWithout(*state_.FindMachine(one.machine),
                                           leavers) &&

@@ -25,7 +25,7 @@ enum class NewcomersInTheWay {
 
 // Spares victims of this round that it may still undo, except tasks that are to
 // move.  Victims with rules about other tasks are left alone once the round has
-// spent its budget for them (RoundContext::spare_looks_left).
+// spent its budget for them (Effort::kVictims).
 void SpareNeedless(NewcomersInTheWay newcomers, RoundContext* context);
 
 // The same at the end of the round, and also for victims of earlier rounds that

@@ -216,12 +216,12 @@ TEST_F(ArrangeTest, LetsCommandsInBeforeIfMuchWasDone) {
   for (const uint64_t uid : {1, 2}) Place(uid, "m0");
   RoundContext* context = BeginRound();
   const std::unique_ptr<Stage> stage = MakeArrange(context);
-  context->looks = kLooksPerStep;
+  context->budget.Note(kWorkPerStep);
   const auto work = stage->Next();
   ASSERT_TRUE(work.has_value());
   EXPECT_TRUE(std::holds_alternative<Pause>(*work));
   EXPECT_EQ(cluster_.MachineOf(1), cluster_.MachineOf(2));
-  context->looks = 0;
+  context->budget.BeginStep();
   EXPECT_FALSE(stage->Next().has_value());
   EXPECT_NE(cluster_.MachineOf(1), cluster_.MachineOf(2));
 }

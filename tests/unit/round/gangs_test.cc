@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "network/fresh_eligibility.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -43,8 +44,9 @@ class GangsTest : public testing::Test {
                                    cluster_.state().FindMachine(uuid)->id, 0);
   }
   Gangs GangsAt(int64_t now_ms, uint64_t sequence_end = kAll) {
-    return Gangs(&cluster_.mutable_state(), &cluster_.eligibility(),
-                 sequence_end, now_ms);
+    eligibility_.emplace(&cluster_.mutable_state(), &cluster_.eligibility());
+    return Gangs(&cluster_.mutable_state(), &*eligibility_, sequence_end,
+                 now_ms);
   }
   const ClassKey& KeyOf(uint64_t uid) const {
     return cluster_.TaskOf(uid).class_key;
@@ -58,6 +60,7 @@ class GangsTest : public testing::Test {
     return running;
   }
   TestScheduler cluster_;
+  std::optional<FreshEligibility> eligibility_;
 };
 
 // ---------------------------------------------------------------------------

@@ -57,10 +57,11 @@ class NeighborhoodTest : public testing::Test {
   template <class Decide>
   Transaction::Outcome InRound(Decide decide) {
     if (!context_.has_value()) BeginRound();
-    context_->search_budget = budget_;
+    WorkBudget& work = context_->budget;
+    work.Spend(Effort::kSearches, work.Left(Effort::kSearches) - budget_);
     Transaction transaction(kNowMs, &context_->state);
     const bool is_better = decide(&*context_, &transaction);
-    budget_ = context_->search_budget;
+    budget_ = context_->budget.Left(Effort::kSearches);
     context_.reset();
     return is_better ? transaction.Keep() : Transaction::Outcome();
   }

@@ -30,7 +30,7 @@ class RangeDemandTest : public testing::Test {
                         .priorities_max = priorities_max},
                        &*context_);
     steps_ = 1;
-    for (; !search.Continue(); ++steps_) context_->looks = 0;
+    for (; !search.Continue(); ++steps_) context_->budget.BeginStep();
     return search.Take();
   }
   TestScheduler cluster_;

@@ -43,7 +43,7 @@ class RightOfWayTest : public ::testing::Test {
     context.delta_begin = 0;  // All that is placed is of this round.
     RoundStats stats;
     context.stats = &stats;
-    context.FreshEligibility();
+    context.eligibility();
     RoundPacking packing;
     packing.leaves_out = true;
     for (const uint64_t uid : uids) {

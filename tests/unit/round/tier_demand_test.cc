@@ -62,11 +62,11 @@ TEST_F(TierDemandTest, LetsCommandsInAndBeginsAgainAfterThem) {
   BeginRound();
   DemandSearch search(Tier(), &*context_);
   ASSERT_FALSE(search.Continue());
-  EXPECT_LT(context_->looks, kLooksPerStep + kMachines);
+  EXPECT_LT(context_->budget.in_step(), kWorkPerStep + kMachines);
   cluster_.Apply(Added("large", {.cpu = 500, .memory = 700}));
   int steps = 1;
   do {
-    context_->looks = 0;
+    context_->budget.BeginStep();
     ++steps;
   } while (!search.Continue());
   EXPECT_EQ(steps, 3);
@@ -83,7 +83,7 @@ TEST_F(TierDemandTest, ComesToAnEndWhateverCommandsCome) {
   DemandSearch search(Tier(), &*context_);
   int steps = 1;
   while (!search.Continue()) {
-    context_->looks = 0;
+    context_->budget.BeginStep();
     cluster_.Apply(Added(StrCat("late", ++steps), {.cpu = 1}));
     ASSERT_LT(steps, 20);
   }

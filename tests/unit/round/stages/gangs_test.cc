@@ -53,7 +53,7 @@ class StartGangsTest : public testing::Test {
   }
   void StartGangs() {
     Tier tier;
-    const std::unique_ptr<Stage> stage = MakeStartGangs(&*context_, &tier);
+    const std::unique_ptr<Stage> stage = MakeStartGangs(&*context_, tier);
     while (const std::optional<RoundWork> work = stage->Next()) {
       stage->Finish(cluster_.Solve(*work));
     }

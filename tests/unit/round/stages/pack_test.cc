@@ -45,7 +45,7 @@ class PackTest : public testing::Test {
     while (const std::optional<RoundWork> work = stage->Next()) {
       stage->Finish(cluster_.Solve(*work));
     }
-    stage->End();
+    context_->TakeOver(stage->End());
   }
   // Packs all tiers and carries that out.
   void Pack(int64_t now_ms = 0) {
@@ -53,7 +53,7 @@ class PackTest : public testing::Test {
     Run(MakePack(&*context_));
     for (const uint32_t priority : {2, 1, 0}) {
       Tier tier = {.priority = priority};
-      Run(MakeCarryOut(&*context_, &tier));
+      Run(MakeCarryOut(&*context_, tier));
     }
   }
   void DoAppraise() {

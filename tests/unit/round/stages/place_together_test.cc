@@ -154,7 +154,7 @@ TEST_F(PlaceTogetherByPlanTest, LooksForRoomOnceACommandHasComeMeanwhile) {
   std::iota(priorities.begin(), priorities.end(), 1);
   PlanOn("m0", priorities);
   Tier tier = {.priority = 20};
-  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, &tier);
+  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, tier);
   std::optional<RoundWork> work = stage->Next();
   ASSERT_TRUE(work.has_value());
   cluster_.Apply(RemoveMachine{"m1"});
@@ -178,7 +178,7 @@ TEST_F(PlaceTogetherByPlanTest, KeepsMachinesThatLackRoomOnlyForALargerRange) {
   PlanOn("m5", {22, 2, 1});
   context_->plan->version = 0;  // Commands came meanwhile.
   Tier tier = {.priority = 22};
-  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, &tier);
+  const std::unique_ptr<Stage> stage = MakePlaceTogether(&*context_, tier);
   bool is_tried = false;  // On the machine, where a smaller range is tried.
   while (const std::optional<RoundWork> work = stage->Next()) {
     stage->Finish(cluster_.Solve(*work));
