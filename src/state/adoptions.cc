@@ -6,7 +6,6 @@
 
 #include "state/cluster_state.h"
 #include "state/machine_commands.h"
-#include "state/machine_parts.h"
 
 namespace sluice {
 
@@ -52,7 +51,7 @@ void Adoptions::Adopt(Task* task, const std::string& runs_on) {
     return;
   }
   state_.LeaveQueue(*task);
-  if (task->state == TaskState::kRunning) state_.Unplace(task);
+  if (task->state == TaskState::kRunning) state_.BecomePending(task);
   index.SetRunsOn(task, runs_on);
   state_.Touch(*task);
   state_.EnterQueue(task);
@@ -102,12 +101,8 @@ void Adoptions::PutWhereItRuns(Task* task, Machine* machine) {
     // Its client knows where it runs, but maybe not that it is to stop.
     if (!task->is_evicted) state_.DeleteDeltas(task->id);
   } else {
-    if (task->state == TaskState::kRunning) state_.Unplace(task);
-    task->state = TaskState::kRunning;
-    task->placed_ms = now_ms_;
-    task->is_start_known = false;
-    task->usage = {};
-    state_.Occupy(task, machine, UnitFor(task->class_key, *machine));
+    if (task->state == TaskState::kRunning) state_.BecomePending(task);
+    state_.BecomeRunning(task, machine, now_ms_);
   }
   state_.NoteStarted(task->job);
 }

@@ -108,30 +108,22 @@ Ack ClusterState::Apply(const Command& command, int64_t now_ms) {
 // Placements and their delivery
 
 void ClusterState::Place(TaskId id, MachineId machine_id, int64_t now_ms) {
-  Task* task = MutableTask(id);
-  Machine* machine = MutableMachine(machine_id);
+  const Task* task = FindTask(id);
+  const Machine* machine = FindMachine(machine_id);
   CHECK(task != nullptr && task->IsSchedulable());
   CHECK(machine != nullptr && machine->IsUsable());
   CHECK(task->class_key.request.FitsIn(machine->Free()));
-  Place(task, machine, now_ms);
+  PlaceInstead(id, machine_id, now_ms);
 }
 
 void ClusterState::PlaceInstead(TaskId id, MachineId machine_id,
                                 int64_t now_ms) {
   Task* task = MutableTask(id);
   Machine* machine = MutableMachine(machine_id);
-  CHECK(task != nullptr && machine != nullptr);
-  Place(task, machine, now_ms);
-}
-
-void ClusterState::Place(Task* task, Machine* machine, int64_t now_ms) {
-  CHECK(task->IsSchedulable() && machine->IsUsable());
-  LeaveQueue(*task);
-  task->state = TaskState::kRunning;
-  task->placed_ms = now_ms;
+  CHECK(task != nullptr && task->IsSchedulable());
+  CHECK(machine != nullptr && machine->IsUsable());
+  BecomeRunning(task, machine, now_ms);
   task->is_start_known = true;
-  task->usage = {};
-  Occupy(task, machine, UnitFor(task->class_key, *machine));
   AppendDelta(*task, /*is_repeat=*/false);
 }
 
@@ -285,7 +277,7 @@ void ClusterState::Revoke(const Delta& delta) {
   }
   // A repeated delta, too: the client asked for a machine, and this one is
   // gone.
-  Unplace(task);
+  BecomePending(task);
   replacements_.SetHeld(task, replacements_.Concern(*task));
   EnterQueue(task);
 }
@@ -309,14 +301,37 @@ bool ClusterState::IsUntold(TaskId task) const {
 void ClusterState::Withdraw(TaskId id) {
   Task* task = MutableTask(id);
   CHECK(task != nullptr && task->state == TaskState::kRunning && IsUntold(id));
-  Unplace(task);
+  BecomePending(task);
   EnterQueue(task);
 }
 
-void ClusterState::Unplace(Task* task) {
+// ---------------------------------------------------------------------------
+// A task's life
+
+void ClusterState::BecomeRunning(Task* task, Machine* machine, int64_t now_ms) {
+  LeaveQueue(*task);
+  replacements_.SetHeld(task, false);
+  task->state = TaskState::kRunning;
+  task->placed_ms = now_ms;
+  task->is_start_known = false;
+  task->usage = {};
+  Occupy(task, machine, UnitFor(task->class_key, *machine));
+}
+
+void ClusterState::BecomePending(Task* task) {
   DeleteDeltas(task->id);
-  Vacate(task);
+  if (task->state == TaskState::kRunning) Vacate(task);
   task->state = TaskState::kPending;
+  Touch(*task);
+}
+
+void ClusterState::BecomeEnded(Task* task, TaskState state) {
+  LeaveQueue(*task);
+  DeleteDeltas(task->id);
+  if (task->state == TaskState::kRunning) Vacate(task);
+  requeues_.SetRetry(task, 0);
+  adoptions_.SetRunsOn(task, "");
+  task->state = state;
   Touch(*task);
 }
 

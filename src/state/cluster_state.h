@@ -184,7 +184,9 @@ class ClusterState {
   void SetAvoids(Machine* machine, std::vector<Owner> avoids);
   void Reclassify(const std::vector<TaskId>& tasks);  // Selectors changed.
   void DescribeTree(Machine* machine, const MachineSpec& spec);
-  void Place(Task* task, Machine* machine, int64_t now_ms);
+  void BecomeRunning(Task* task, Machine* machine, int64_t now_ms);
+  void BecomePending(Task* task);                 // Only these and recovery
+  void BecomeEnded(Task* task, TaskState state);  // change a task's state.
   void LeaveQueue(const Task& task);  // Call before its waiting may change,
   void EnterQueue(Task* task);        // and after.
   void AddPending(Task* task);        // REQUIRES: not nominated.
@@ -199,7 +201,6 @@ class ClusterState {
   void AppendDelta(const Task& task, DeltaType type, bool is_repeat);
   void DeleteDelta(uint64_t sequence);
   void DeleteDeltas(TaskId task);
-  void Unplace(Task* task);         // Makes a running task pending again.
   void Revoke(const Delta& delta);  // Undoes the decision.
   void EndSuccession(uint64_t sequence);
   void EndSuccessionsOn(const Machine& machine);

@@ -149,7 +149,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
   state_.LeaveQueue(*task);
   task->client.is_stale = !feed_.is_live;
   if (runs && machine == nullptr) {
-    if (task->state == TaskState::kRunning) state_.Unplace(task);
+    if (task->state == TaskState::kRunning) state_.BecomePending(task);
     TaskStated quarantined = event;
     quarantined.fingerprint = 0;
     quarantined.spec.quarantine_reason =
@@ -180,7 +180,7 @@ FeedOutcome FeedEvents::Apply(const TaskStated& event) {
     }
   } else if (task->state == TaskState::kRunning && feed_.is_standby) {
     // Placed here but not bound: another daemon may place it now.
-    state_.Unplace(task);
+    state_.BecomePending(task);
   } else if (task->state == TaskState::kRunning && !was_stated) {
     tasks_.Repeat(task);
   }
@@ -249,7 +249,7 @@ FeedOutcome FeedEvents::Apply(const BindFailed& event) {
       state_.FindMachine(task->machine)->uuid != event.machine_uuid) {
     return FeedOutcome::kNotPlacedThere;
   }
-  state_.Unplace(task);
+  state_.BecomePending(task);
   state_.EnterQueue(task);
   return FeedOutcome::kApplied;
 }

@@ -121,7 +121,7 @@ void Requeues::Requeue(Task* task, RunsAgain reason) {
   const bool was_evicted = task->is_evicted;
   task->lost_on =
       reason == RunsAgain::kMachineFailed ? task->machine : MachineId();
-  state_.Unplace(task);
+  state_.BecomePending(task);
   task->runs_again = reason;
   task->may_succeed = was_evicted;
   state_.replacements_.SetHeld(task, state_.replacements_.Concern(*task));

@@ -9,7 +9,6 @@
 #include "sluice/state/task.h"
 #include "state/announcements.h"
 #include "state/job_groups.h"
-#include "state/machine_parts.h"
 #include "state/requeues.h"
 
 namespace sluice {
@@ -143,7 +142,7 @@ void TaskCommands::Resubmit(Task* task, const SubmitTask& command) {
   } else if (task->state != TaskState::kPending) {
     task->submitted_ms = now_ms_;
     task->sequence = state_.counters_.next_task_sequence++;
-    task->state = TaskState::kPending;
+    state_.BecomePending(task);
     task->may_succeed = true;
     task->disturbances = 0;  // Inherited again if it succeeds itself.
     task->runs_again = RunsAgain::kNo;
@@ -171,7 +170,7 @@ void TaskCommands::Describe(Task* task, const TaskSpec& spec) {
 
 void TaskCommands::Repeat(Task* task) {
   if (!state_.FindMachine(task->machine)->IsSound()) {
-    state_.Unplace(task);
+    state_.BecomePending(task);
   } else if (state_.outbox_.Waiting(task->id) == nullptr) {
     // A restarted client asks again for what it was told before.
     state_.AppendDelta(*task, /*is_repeat=*/true);
@@ -215,7 +214,7 @@ void TaskCommands::SetBudget(JobId id,
 
 void TaskCommands::Displace(Task* task) {
   state_.LeaveQueue(*task);
-  if (state_.IsUntold(task->id)) state_.Unplace(task);
+  if (state_.IsUntold(task->id)) state_.BecomePending(task);
   state_.DeleteDeltas(task->id);
   task->client.successor = task->id;
   task->client.uid_standing = UidStanding::kDisplaced;
@@ -331,15 +330,9 @@ void TaskCommands::Finish(Task* task, TaskState state,
   const bool completes =
       state == TaskState::kCompleted && task->state != TaskState::kCompleted;
   if (completes) NoteRun(*task, run_ms);
-  state_.LeaveQueue(*task);
-  state_.DeleteDeltas(task->id);
-  if (task->state == TaskState::kRunning) state_.Vacate(task);
+  state_.BecomeEnded(task, state);
   if (completes) NoteCompleted(task->job);
-  state_.requeues_.SetRetry(task, 0);
-  state_.adoptions_.SetRunsOn(task, "");
-  task->state = state;
   state_.SetName(task, task->name);
-  state_.Touch(*task);
 }
 
 void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
@@ -427,10 +420,9 @@ Ack TaskCommands::Apply(const RemoveTask& command) {
   // removes it once; one that repeats itself removes it as often as it
   // submitted it.
   NoteRemoved(*task);
-  if (task->state == TaskState::kRunning) state_.Vacate(task);
-  state_.LeaveJob(task->job);
+  state_.BecomeEnded(task, TaskState::kRemoved);
   state_.SetName(task, "");
-  Bury(task);
+  Bury(*task);
   return Ack::kOk;
 }
 
@@ -442,12 +434,9 @@ void TaskCommands::NoteRemoved(const Task& task) {
   });
 }
 
-void TaskCommands::Bury(Task* task) {
-  state_.requeues_.SetRetry(task, 0);
-  state_.adoptions_.SetRunsOn(task, "");
-  task->state = TaskState::kRemoved;
-  state_.Touch(*task);
-  state_.removed_.insert(task->id);
+void TaskCommands::Bury(const Task& task) {
+  state_.LeaveJob(task.job);
+  state_.removed_.insert(task.id);
   if (state_.removed_.size() > kRemovedTasksMax) {
     state_.Erase(state_.MutableTask(*state_.removed_.begin()));
   }
@@ -462,12 +451,11 @@ void TaskCommands::RemoveByGuess(Task* task) {
     return;
   }
   const MachineId machine = task->machine;
-  state_.Vacate(task);
-  state_.LeaveJob(task->job);
+  state_.BecomeEnded(task, TaskState::kRemoved);
   task->client.successor.reset();
   task->machine = machine;
-  Bury(task);
   state_.SetName(task, task->name);
+  Bury(*task);
 }
 
 std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
@@ -491,12 +479,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
       !key.request.FitsIn(machine->Free()) || !key.rules->host_ports.empty()) {
     return;  // It is placed like any other.
   }
-  state_.LeaveQueue(*task);
-  state_.replacements_.SetHeld(task, false);
-  task->state = TaskState::kRunning;
-  task->placed_ms = now_ms_;
-  task->is_start_known = false;
-  state_.Occupy(task, machine, UnitFor(key, *machine));
+  state_.BecomeRunning(task, machine, now_ms_);
   Repeat(task);
 }
 
@@ -528,7 +511,7 @@ void TaskCommands::Mute(Task* task) {
   const Delta* waiting = state_.outbox_.Waiting(task->id);
   if (waiting != nullptr && waiting->type == DeltaType::kPlace &&
       !waiting->is_repeat) {
-    state_.Unplace(task);
+    state_.BecomePending(task);
   }
   state_.DeleteDeltas(task->id);
   if (!task->client.IsMuted()) task->client.uid_standing = UidStanding::kMuted;

@@ -73,7 +73,8 @@ class TaskCommands {
   // REQUIRES: it is in no queue.
   void Rename(Task* task, TaskId id);
   void RemoveHolder(Task* task);
-  void Bury(Task* task);  // Keeps it for the removals that are expected.
+  // Keeps it for the removals that are expected, unless there are too many.
+  void Bury(const Task& task);
   // Removes one of several holders of a uid; another may be meant.
   void RemoveByGuess(Task* task);
   // Where a client that begins anew runs the task that it submits, if that was
