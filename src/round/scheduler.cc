@@ -5,14 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/strings.h"
 #include "network/eligibility.h"
 #include "round/broken_rules.h"
-#include "round/draining.h"
-#include "round/explanation.h"
-#include "round/preemption_text.h"
 #include "round/rebalance_plan.h"
-#include "round/replacement_text.h"
 #include "round/round.h"
 #include "round/template_tasks.h"
 #include "state/destination.h"
@@ -105,39 +100,6 @@ RebalancePlan Scheduler::Plan(Preemption mode, int64_t now_ms) {
   return PlanRebalance({state_, policies_, constraints_, *eligibility_,
                         &move_budget_, &rebalance_timer_},
                        options, now_ms);
-}
-
-DrainReport Scheduler::ReportDrain(const Machine& machine) const {
-  return sluice::ReportDrain(machine, state_, constraints_);
-}
-
-Explanation Scheduler::Explain(const Task& task, int64_t now_ms) const {
-  Explanation explanation =
-      sluice::Explain(task, state_, policies_, constraints_, now_ms);
-  if (explanation.feasible_machines == 0) {
-    explanation.summary +=
-        MayStopText(task, state_, constraints_, options_.preemption);
-  }
-  const std::optional<JobId>& gang = task.class_key.gang;
-  const auto& too_many = round_stats_.too_many_moves;
-  if (gang.has_value() && too_many.contains(*gang)) {
-    explanation.summary += StrCat(
-        "; its gang could start if ", too_many.at(*gang),
-        " running tasks moved, but fewer may in this hour (--moves_per_hour)");
-  }
-  return explanation;
-}
-
-std::vector<CostTerms> Scheduler::ExplainCosts(const Task& task) const {
-  return FindCostTerms(task, state_, policies_, constraints_);
-}
-
-std::string Scheduler::ExplainReplacement(const Task& task) const {
-  return ReplacementText(task, state_, constraints_);
-}
-
-std::string Scheduler::ExplainLeaving(const Task& task) const {
-  return LeavingText(task, state_, constraints_, options_.preemption);
 }
 
 }  // namespace sluice

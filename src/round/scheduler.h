@@ -18,11 +18,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "network/machine_grouping.h"
-#include "round/cost_terms.h"
 #include "round/eviction.h"
 #include "round/move_budget.h"
 #include "round/network_log.h"
@@ -40,8 +38,6 @@ class ConstraintSet;
 class Eligibility;
 class PolicySet;
 class Round;
-struct DrainReport;
-struct Explanation;
 struct RebalancePlan;
 
 class Scheduler {
@@ -52,6 +48,8 @@ class Scheduler {
   ~Scheduler();
 
   const ClusterState& state() const { return state_; }
+  const PolicySet& policies() const { return policies_; }
+  const ConstraintSet& constraints() const { return constraints_; }
 
   // Evicts what must leave, if the options say so, and begins to place what
   // waits then.  REQUIRES: no round is running.
@@ -83,19 +81,6 @@ class Scheduler {
   // What a round in this mode would do to running tasks.  REQUIRES: no round is
   // running.
   RebalancePlan Plan(Preemption mode, int64_t now_ms);
-
-  // What happens to the tasks on the machine if it drains.
-  DrainReport ReportDrain(const Machine& machine) const;
-
-  // Why the task waits, as of `now_ms`.
-  Explanation Explain(const Task& task, int64_t now_ms) const;
-  // As FindCostTerms() (round/cost_terms.h).
-  std::vector<CostTerms> ExplainCosts(const Task& task) const;
-  const PolicySet& policies() const { return policies_; }
-  // As ReplacementText() (round/replacement_text.h).
-  std::string ExplainReplacement(const Task& task) const;
-  // As LeavingText() (round/preemption_text.h).
-  std::string ExplainLeaving(const Task& task) const;
 
  private:
   ClusterState& state_;

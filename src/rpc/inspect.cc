@@ -15,12 +15,15 @@
 #include "constraints/toleration.h"
 #include "core/census.h"
 #include "cost/policy_set.h"
+#include "explain/cost_terms.h"
+#include "explain/explanation.h"
+#include "explain/preemption_text.h"
+#include "explain/replacement_text.h"
 #include "firmament/task_desc.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "messages/fields.h"
-#include "round/explanation.h"
 #include "rpc/checks.h"
 #include "rpc/inspect_costs.h"
 #include "rpc/pages.h"
@@ -426,14 +429,14 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       if (task.retry_ms != 0) {
         return RunsAgainText(task, view.scheduler.state(), view.now_ms);
       }
-      return task.is_held ? view.scheduler.ExplainReplacement(task) : "";
+      return task.is_held ? ReplacementText(task, view.scheduler) : "";
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
       return StrCat("runs on machine '",
                     machine->name.empty() ? machine->uuid : machine->name, "'",
                     machine->is_present ? "" : ", which has gone away",
                     machine->IsDraining() ? ", which is draining" : "",
-                    view.scheduler.ExplainLeaving(task),
+                    LeavingText(task, view.scheduler),
                     task.client.IsDisplaced()
                         ? StrCat("; ", DisplacedText(view, task))
                         : "",
@@ -716,11 +719,11 @@ absl::Status InspectTask(const CoreView& view,
   const std::string not_waiting = NotWaiting(view, *task);
   if (!not_waiting.empty()) {
     response->set_summary(not_waiting);
-    FillCosts(state, view.scheduler.ExplainCosts(*task),
+    FillCosts(state, FindCostTerms(*task, view.scheduler),
               view.scheduler.policies().names(), response);
     return absl::OkStatus();
   }
-  FillExplanation(state, view.scheduler.Explain(*task, view.now_ms), response);
+  FillExplanation(state, Explain(*task, view.scheduler, view.now_ms), response);
   response->mutable_summary()->append(
       WaitingGapText(view.last_round, task->class_key.priority));
   return absl::OkStatus();

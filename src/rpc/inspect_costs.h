@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "round/cost_terms.h"
+#include "explain/cost_terms.h"
 #include "sluice/v1/inspector.pb.h"
 
 namespace sluice {

@@ -83,7 +83,8 @@ void InspectDrain(const Scheduler& scheduler, const Machine& machine,
   const int64_t tasks = std::ssize(machine.tasks);
   response->set_left(
       std::max<int64_t>(machine.draining_from.value_or(tasks) - tasks, 0));
-  const DrainReport report = scheduler.ReportDrain(machine);
+  const DrainReport report =
+      ReportDrain(machine, scheduler.state(), scheduler.constraints());
   response->set_leaving(report.leaving);
   response->set_movable(report.movable);
   for (const DrainReport::Held& held : report.held) {

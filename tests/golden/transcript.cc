@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "explain/explanation.h"
 #include "network/band_network.h"
-#include "round/explanation.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"
 
@@ -337,7 +337,7 @@ std::string Transcript::Classes() const {
 
 std::string Transcript::Explain(uint64_t uid) const {
   const Explanation explanation =
-      cluster_.scheduler().Explain(cluster_.TaskOf(uid), now_ms_);
+      sluice::Explain(cluster_.TaskOf(uid), cluster_.scheduler(), now_ms_);
   std::string output = explanation.summary + "\n";
   for (const Explanation::NearMiss& miss : explanation.nearest) {
     output += StrCat(cluster_.state().FindMachine(miss.machine)->uuid, " ",

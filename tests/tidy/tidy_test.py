@@ -20,7 +20,7 @@ LINES_MAX = {".h": 250, ".cc": 800}
 # Floors where the order of iteration decides what is scheduled.
 ORDERED_MODULES = (
     "state", "flow", "constraints", "packing", "solver", "cost", "network",
-    "round", "clients", "core")
+    "round", "explain", "clients", "core")
 
 
 def files(root, tops, suffixes=None):

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/preemption_text.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -56,7 +57,7 @@ TEST_F(BrokenRulesTest, OfALabelThatIsGone) {
   Label("m", {{"disk", "hdd"}});
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 2 on m"));
   cluster_.mutable_state().SyncPeers();
-  EXPECT_THAT(cluster_.scheduler().ExplainLeaving(cluster_.TaskOf(2)),
+  EXPECT_THAT(LeavingText(cluster_.TaskOf(2), cluster_.scheduler()),
               HasSubstr("since its requirements no longer hold there: "
                         "lacks the label disk=ssd"));
   EXPECT_THAT(Reply(), IsEmpty()) << "once";

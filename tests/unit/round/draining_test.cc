@@ -38,7 +38,8 @@ class DrainingTest : public testing::Test {
     cluster_.Deliver();
   }
   DrainReport Report() {
-    return cluster_.scheduler().ReportDrain(*cluster_.state().FindMachine("a"));
+    return ReportDrain(*cluster_.state().FindMachine("a"), cluster_.state(),
+                       cluster_.constraints());
   }
   // "2 of a gang", the uids being 2 and others.
   std::vector<std::string> Held() {

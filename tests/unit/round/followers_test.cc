@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
@@ -267,7 +267,7 @@ TEST_F(FollowersTest, WaitWhereTheirLeaderRunsAlready) {
   EXPECT_EQ(MachineOf(2), former);
   EXPECT_EQ(MachineOf(1), "");
   const Explanation explanation =
-      cluster_.scheduler().Explain(cluster_.TaskOf(1), /*now_ms=*/0);
+      Explain(cluster_.TaskOf(1), cluster_.scheduler(), /*now_ms=*/0);
   EXPECT_EQ(explanation.summary,
             "0/302 machines: 301 node(s) didn't match the selector net=public, "
             "1 node(s) didn't match pod affinity rules (app=db of namespace ns "

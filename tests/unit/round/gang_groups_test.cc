@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -46,7 +46,7 @@ TEST_F(GangGroupsTest, StartTogetherOrNotAtAll) {
   EXPECT_THAT(Reply(), IsEmpty()) << "too few are known";
   Submit(3, "db", gang);
   EXPECT_THAT(Reply(), IsEmpty()) << "all but one fit";
-  EXPECT_THAT(cluster_.scheduler().Explain(cluster_.TaskOf(3), 0).summary,
+  EXPECT_THAT(Explain(cluster_.TaskOf(3), cluster_.scheduler(), 0).summary,
               HasSubstr("until its gang fits as a whole: 3 start together"));
   cluster_.Apply(Added("n", {.cpu = 1000}));
   EXPECT_THAT(Reply(), SizeIs(3));

@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "sluice/flow/problem.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -329,9 +329,10 @@ TEST_F(MinimumsTest, ExplainSaysWhatIsLacking) {
     if (cluster_.MachineOf(uid).empty()) waiting = uid;
   }
   ASSERT_NE(waiting, 0u);
-  EXPECT_THAT(cluster_.scheduler().Explain(cluster_.TaskOf(waiting), 2).summary,
-              HasSubstr("; too few of app=web of namespace ns: of the 1 that "
-                        "it should have, zone=b has 0"));
+  EXPECT_THAT(
+      Explain(cluster_.TaskOf(waiting), cluster_.scheduler(), 2).summary,
+      HasSubstr("; too few of app=web of namespace ns: of the 1 that "
+                "it should have, zone=b has 0"));
 }
 
 // With room for all each domain has what it should, in lives with everything.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -455,7 +455,7 @@ TEST_F(MovesTest, AreTooManyForAGangThatTakesMoreThanTheHourHas) {
   RunInTwos();
   EXPECT_THAT(Reply(), IsEmpty());
   EXPECT_THAT(
-      cluster_.scheduler().Explain(cluster_.TaskOf(25), now_ms_).summary,
+      Explain(cluster_.TaskOf(25), cluster_.scheduler(), now_ms_).summary,
       HasSubstr("; its gang could start if 12 running tasks moved, but "
                 "fewer may in this hour (--moves_per_hour)"));
 }
@@ -475,7 +475,7 @@ TEST_F(MovesTest, AreTooManyForAGangAlongAChain) {
   RunInAChain(/*gang_minimum=*/1);
   EXPECT_THAT(Reply(), IsEmpty());
   EXPECT_THAT(
-      cluster_.scheduler().Explain(cluster_.TaskOf(13), now_ms_).summary,
+      Explain(cluster_.TaskOf(13), cluster_.scheduler(), now_ms_).summary,
       HasSubstr("; its gang could start if 11 running tasks moved, but "
                 "fewer may in this hour (--moves_per_hour)"));
 }

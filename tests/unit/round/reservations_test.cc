@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/seed_count.h"
@@ -117,10 +117,10 @@ TEST_F(ReservationsTest, AreForTheMachineThatLacksLeast) {
   Submit(10, 3, 0);
   Round(10);
   EXPECT_EQ(ReservedFor(10), "half");
-  EXPECT_THAT(scheduler_.scheduler()
-                  .Explain(scheduler_.TaskOf(10), 10 * kMinute)
-                  .summary,
-              HasSubstr("half is reserved for it"));
+  EXPECT_THAT(
+      Explain(scheduler_.TaskOf(10), scheduler_.scheduler(), 10 * kMinute)
+          .summary,
+      HasSubstr("half is reserved for it"));
 }
 
 TEST_F(ReservationsTest, EndWhereTheTaskFitsElsewhere) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
@@ -80,7 +80,8 @@ class RunAgainTest : public testing::Test {
     }
   }
   std::string Explain(uint64_t uid, int64_t now_ms = 0) {
-    return cluster_.scheduler().Explain(cluster_.TaskOf(uid), now_ms).summary;
+    return sluice::Explain(cluster_.TaskOf(uid), cluster_.scheduler(), now_ms)
+        .summary;
   }
 
   TestScheduler cluster_{kOptions};

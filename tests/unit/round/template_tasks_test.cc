@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"
@@ -102,7 +102,7 @@ TEST_F(TemplateTasksTest, WaitForRoomOnTheirMachineAloneAndKeepNobodyWaiting) {
   EXPECT_THAT(Reply(), UnorderedElementsAre("PLACE agent-free", "PLACE other"));
   EXPECT_THAT(unscheduled_, IsEmpty()) << "its client has not heard of it";
   const Task& waiting = cluster_.TaskOf(IdOf(1, "full").value);
-  EXPECT_THAT(cluster_.scheduler().Explain(waiting, now_ms_).summary,
+  EXPECT_THAT(Explain(waiting, cluster_.scheduler(), now_ms_).summary,
               HasSubstr("1 insufficient cpu"));
   cluster_.Apply(Completed(9));
   EXPECT_THAT(Reply(), ElementsAre("PLACE agent-full"));

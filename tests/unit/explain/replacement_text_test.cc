@@ -1,4 +1,4 @@
-#include "round/replacement_text.h"
+#include "explain/replacement_text.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class ReplacementTextTest : public testing::Test {
   }
   std::string TextOf(uint64_t uid) {
     cluster_.mutable_state().SyncPeers();
-    return cluster_.scheduler().ExplainReplacement(cluster_.TaskOf(uid));
+    return ReplacementText(cluster_.TaskOf(uid), cluster_.scheduler());
   }
 
   TestScheduler cluster_;

@@ -1,4 +1,4 @@
-#include "round/explanation.h"
+#include "explain/explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing::SizeIs;
 class ExplanationTest : public testing::Test {
  protected:
   Explanation ExplainTask(uint64_t uid, int64_t now_ms = 0) {
-    return cluster_.scheduler().Explain(cluster_.TaskOf(uid), now_ms);
+    return Explain(cluster_.TaskOf(uid), cluster_.scheduler(), now_ms);
   }
   // "<machine>: <what it lacks>" of the nearest.
   std::vector<std::string> NearestOf(const Explanation& explanation) {
@@ -149,7 +149,7 @@ TEST(ExplanationOfNominated, NamesWhoHasToLeaveFirst) {
   cluster.Reply(1);
   const auto begin_of = [&](uint64_t uid) {
     const std::string summary =
-        cluster.scheduler().Explain(cluster.TaskOf(uid), 0).summary;
+        Explain(cluster.TaskOf(uid), cluster.scheduler(), 0).summary;
     return summary.substr(0, summary.find(';'));
   };
   cluster.Apply(Submitted(11, {.cpu = 1000, .priority = 9}));

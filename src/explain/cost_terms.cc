@@ -1,10 +1,11 @@
-#include "round/cost_terms.h"
+#include "explain/cost_terms.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
 #include "constraints/class_peers.h"
+#include "constraints/constraint_set.h"
 #include "cost/speed_prices.h"
 #include "network/aggregates.h"
 
@@ -13,17 +14,16 @@ namespace {
 
 class Asker {
  public:
-  Asker(const Task& task, const ClusterState& state, const PolicySet& policies,
-        const ConstraintSet& constraints)
+  Asker(const Task& task, const Scheduler& scheduler)
       : task_(task),
-        state_(state),
-        policies_(policies),
-        constraints_(constraints),
-        speeds_(policies, state.histories()),
-        aggregates_(policies.AggregateLabel().empty()
+        state_(scheduler.state()),
+        policies_(scheduler.policies()),
+        constraints_(scheduler.constraints()),
+        speeds_(policies_, state_.histories()),
+        aggregates_(policies_.AggregateLabel().empty()
                         ? Aggregates()
-                        : Aggregates(state, policies.AggregateLabel())),
-        peers_(state, constraints, task.class_key, &task) {}
+                        : Aggregates(state_, policies_.AggregateLabel())),
+        peers_(state_, constraints_, task.class_key, &task) {}
 
   bool MayBeOn(const Machine& machine) const {
     return machine.IsUsable() &&
@@ -81,12 +81,12 @@ class Asker {
 }  // namespace
 
 std::vector<CostTerms> FindCostTerms(const Task& task,
-                                     const ClusterState& state,
-                                     const PolicySet& policies,
-                                     const ConstraintSet& constraints) {
+                                     const Scheduler& scheduler) {
   std::vector<CostTerms> found;
   if (task.state != TaskState::kRunning) return found;
-  const Asker asker(task, state, policies, constraints);
+  const ClusterState& state = scheduler.state();
+  const PolicySet& policies = scheduler.policies();
+  const Asker asker(task, scheduler);
   const Machine& own = *state.FindMachine(task.machine);
   found.push_back({own.id, policies.TermsOf(asker.On(own))});
   const Machine* next = nullptr;

@@ -3,15 +3,13 @@
 //
 // Threads: pure functions; confined to the core thread.
 
-#ifndef SLUICE_ROUND_PREEMPTION_TEXT_H_
-#define SLUICE_ROUND_PREEMPTION_TEXT_H_
+#ifndef SLUICE_EXPLAIN_PREEMPTION_TEXT_H_
+#define SLUICE_EXPLAIN_PREEMPTION_TEXT_H_
 
 #include <string>
 
-#include "constraints/constraint_set.h"
-#include "round/round_stats.h"
+#include "round/scheduler.h"
 #include "sluice/state/task.h"
-#include "state/cluster_state.h"
 
 namespace sluice {
 
@@ -21,9 +19,7 @@ namespace sluice {
 // 350", or "..., but disruption budgets protect that: shop/web needs 3
 // available tasks and has 3".  The cost is that of a machine where little is
 // stopped; another choice may cost less.  Looks at each running task.
-std::string MayStopText(const Task& task, const ClusterState& state,
-                        const ConstraintSet& constraints,
-                        const PreemptionOptions& options);
+std::string MayStopText(const Task& task, const Scheduler& scheduler);
 
 // For whom a running task was told to leave, what that costs, and what stopping
 // others instead would cost as things are now, to be appended to where it runs:
@@ -31,10 +27,8 @@ std::string MayStopText(const Task& task, const ClusterState& state,
 // costs 350; instead, 2 tasks on node-7 could be stopped at a cost of 450".
 // Empty if it may stay.  May look at each running task.  REQUIRES: the state's
 // peers are in sync.
-std::string LeavingText(const Task& task, const ClusterState& state,
-                        const ConstraintSet& constraints,
-                        const PreemptionOptions& options);
+std::string LeavingText(const Task& task, const Scheduler& scheduler);
 
 }  // namespace sluice
 
-#endif  // SLUICE_ROUND_PREEMPTION_TEXT_H_
+#endif  // SLUICE_EXPLAIN_PREEMPTION_TEXT_H_

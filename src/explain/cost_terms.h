@@ -3,16 +3,15 @@
 //
 // Threads: free functions; confined to the core thread.
 
-#ifndef SLUICE_ROUND_COST_TERMS_H_
-#define SLUICE_ROUND_COST_TERMS_H_
+#ifndef SLUICE_EXPLAIN_COST_TERMS_H_
+#define SLUICE_EXPLAIN_COST_TERMS_H_
 
 #include <vector>
 
-#include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
+#include "round/scheduler.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"
-#include "state/cluster_state.h"
 
 namespace sluice {
 
@@ -27,10 +26,8 @@ struct CostTerms {
 // have decided when other tasks ran.  Looks at each machine.  REQUIRES: the
 // state's peers are in sync.
 std::vector<CostTerms> FindCostTerms(const Task& task,
-                                     const ClusterState& state,
-                                     const PolicySet& policies,
-                                     const ConstraintSet& constraints);
+                                     const Scheduler& scheduler);
 
 }  // namespace sluice
 
-#endif  // SLUICE_ROUND_COST_TERMS_H_
+#endif  // SLUICE_EXPLAIN_COST_TERMS_H_

@@ -1,4 +1,4 @@
-#include "round/preemption_text.h"
+#include "explain/preemption_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/constraint_set.h"
 #include "constraints/shown_text.h"
 #include "round/broken_rules.h"
 #include "round/disruptions.h"
@@ -25,15 +26,14 @@ namespace {
 // machine, so it counts as having none.
 class Displacing {
  public:
-  Displacing(const Task& task, const ClusterState& state,
-             const ConstraintSet& constraints, const PreemptionOptions& options)
+  Displacing(const Task& task, const Scheduler& scheduler)
       : task_(task),
-        state_(state),
-        constraints_(constraints),
-        options_(options),
-        peers_(state, constraints, task.class_key,
-               state.nominations().Contains(task.id) ? &task : nullptr),
-        disruptions_(state) {}
+        state_(scheduler.state()),
+        constraints_(scheduler.constraints()),
+        options_(scheduler.preemption()),
+        peers_(state_, constraints_, task.class_key,
+               state_.nominations().Contains(task.id) ? &task : nullptr),
+        disruptions_(state_) {}
 
   std::string Text() {
     AskAllBut(std::nullopt);
@@ -492,23 +492,21 @@ const Task* MateWhoMakesRoom(const Task& task, const ClusterState& state) {
 
 }  // namespace
 
-std::string MayStopText(const Task& task, const ClusterState& state,
-                        const ConstraintSet& constraints,
-                        const PreemptionOptions& options) {
-  if (options.mode == Preemption::kOff ||
-      state.nominations().Contains(task.id)) {
+std::string MayStopText(const Task& task, const Scheduler& scheduler) {
+  if (scheduler.preemption().mode == Preemption::kOff ||
+      scheduler.state().nominations().Contains(task.id)) {
     return "";
   }
   if (task.class_key.rules->never_preempts) {
     return "; nobody is stopped for it: its preemption policy is NEVER";
   }
-  return Displacing(task, state, constraints, options).Text();
+  return Displacing(task, scheduler).Text();
 }
 
-std::string LeavingText(const Task& task, const ClusterState& state,
-                        const ConstraintSet& constraints,
-                        const PreemptionOptions& options) {
+std::string LeavingText(const Task& task, const Scheduler& scheduler) {
   if (!task.is_evicted) return "";
+  const ClusterState& state = scheduler.state();
+  const PreemptionOptions& options = scheduler.preemption();
   const int64_t stop_cost = StopCost(task, options);
   const std::string own = OwnCostText(task);
   if (const Machine* target = TargetOf(task, state)) {
@@ -521,7 +519,8 @@ std::string LeavingText(const Task& task, const ClusterState& state,
   if (stopped_for.empty()) {
     const Task* mate = MateWhoMakesRoom(task, state);
     if (mate == nullptr) {
-      const std::string broken = BrokenRulesText(task, state, constraints);
+      const std::string broken =
+          BrokenRulesText(task, state, scheduler.constraints());
       return StrCat(", and was told to leave it",
                     broken.empty() ? ""
                                    : ", since its requirements no longer hold "
@@ -539,8 +538,7 @@ std::string LeavingText(const Task& task, const ClusterState& state,
                 stop_cost, own,
                 highest == nullptr
                     ? ""
-                    : Displacing(*highest, state, constraints, options)
-                          .AlternativeText(task));
+                    : Displacing(*highest, scheduler).AlternativeText(task));
 }
 
 }  // namespace sluice

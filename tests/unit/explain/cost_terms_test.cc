@@ -1,4 +1,4 @@
-#include "round/cost_terms.h"
+#include "explain/cost_terms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +25,7 @@ class CostTermsTest : public testing::Test {
   }
   std::vector<CostTerms> Terms(uint64_t uid) {
     scheduler_.mutable_state().SyncPeers();
-    return FindCostTerms(scheduler_.TaskOf(uid), scheduler_.state(),
-                         scheduler_.policies(), scheduler_.constraints());
+    return FindCostTerms(scheduler_.TaskOf(uid), scheduler_.scheduler());
   }
   std::string NameOf(const CostTerms& terms) const {
     return scheduler_.state().FindMachine(terms.machine)->uuid;
@@ -82,7 +81,7 @@ TEST(CostTerms, AreByWhatIsKnownOfSpeeds) {
   run(3, "own");
   state.SyncPeers();
   const std::vector<CostTerms> terms =
-      scheduler.scheduler().ExplainCosts(scheduler.TaskOf(3));
+      FindCostTerms(scheduler.TaskOf(3), scheduler.scheduler());
   ASSERT_THAT(terms, SizeIs(2));
   EXPECT_THAT(terms[0].terms, ElementsAre(2, 750'000));
   EXPECT_THAT(terms[1].terms, ElementsAre(2, 0));

@@ -9,16 +9,16 @@
 //
 // Threads: values and a pure function; confined to the core thread.
 
-#ifndef SLUICE_ROUND_EXPLANATION_H_
-#define SLUICE_ROUND_EXPLANATION_H_
+#ifndef SLUICE_EXPLAIN_EXPLANATION_H_
+#define SLUICE_EXPLAIN_EXPLANATION_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "constraints/constraint_set.h"
 #include "cost/policy_set.h"
 #include "round/round_stats.h"
+#include "round/scheduler.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"
 #include "state/cluster_state.h"
@@ -45,10 +45,9 @@ struct Explanation {
   int64_t waiting_cost = 0;
 };
 
-// Asks every constraint about every usable machine.  Takes about twenty
-// milliseconds per ten thousand machines.
-Explanation Explain(const Task& task, const ClusterState& state,
-                    const PolicySet& policies, const ConstraintSet& constraints,
+// Why the task waits, as of `now_ms`.  Asks every constraint about every usable
+// machine.  Takes about twenty milliseconds per ten thousand machines.
+Explanation Explain(const Task& task, const Scheduler& scheduler,
                     int64_t now_ms);
 
 // Why a waiting task is to run again, and how much longer it is kept out of the
@@ -78,4 +77,4 @@ std::string PlacementText(const Task& task, const Machine& machine,
 
 }  // namespace sluice
 
-#endif  // SLUICE_ROUND_EXPLANATION_H_
+#endif  // SLUICE_EXPLAIN_EXPLANATION_H_

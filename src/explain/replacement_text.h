@@ -2,14 +2,13 @@
 //
 // Threads: a pure function; confined to the core thread.
 
-#ifndef SLUICE_ROUND_REPLACEMENT_TEXT_H_
-#define SLUICE_ROUND_REPLACEMENT_TEXT_H_
+#ifndef SLUICE_EXPLAIN_REPLACEMENT_TEXT_H_
+#define SLUICE_EXPLAIN_REPLACEMENT_TEXT_H_
 
 #include <string>
 
-#include "constraints/constraint_set.h"
+#include "round/scheduler.h"
 #include "sluice/state/task.h"
-#include "state/cluster_state.h"
 
 namespace sluice {
 
@@ -17,9 +16,8 @@ namespace sluice {
 // cannot have: node-7 has 500 cpu, and it asks for 700", "web-2 is to run in
 // its place, and runs on node-7", or "web-3, an alternative to it, has
 // completed".  REQUIRES: the task is held, and the state's peers are in sync.
-std::string ReplacementText(const Task& task, const ClusterState& state,
-                            const ConstraintSet& constraints);
+std::string ReplacementText(const Task& task, const Scheduler& scheduler);
 
 }  // namespace sluice
 
-#endif  // SLUICE_ROUND_REPLACEMENT_TEXT_H_
+#endif  // SLUICE_EXPLAIN_REPLACEMENT_TEXT_H_

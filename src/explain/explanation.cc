@@ -1,4 +1,4 @@
-#include "round/explanation.h"
+#include "explain/explanation.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,12 +14,14 @@
 #include "base/percent.h"
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/constraint_set.h"
 #include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
 #include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
+#include "explain/preemption_text.h"
 #include "state/interference.h"
 
 namespace sluice {
@@ -209,10 +211,6 @@ Explanation Explainer::TakeExplanation() {
   return std::move(explanation_);
 }
 
-}  // namespace
-
-namespace {
-
 // "room is kept for it on node-1 until 2 tasks have left: web-1, web-2; ", or
 // empty.
 std::string NominationText(const Task& task, const ClusterState& state) {
@@ -261,12 +259,25 @@ std::string HeldText(const Task& task, const ClusterState& state,
                 *detour_max, " points more than the nearest");
 }
 
+// Says that only the limit of moves keeps the gang from its start; empty if
+// something else does, or if the newest round did not find out.
+std::string TooManyMovesText(const Task& task, const RoundStats& newest_round) {
+  const std::optional<JobId>& gang = task.class_key.gang;
+  if (!gang.has_value()) return "";
+  const auto it = newest_round.too_many_moves.find(*gang);
+  if (it == newest_round.too_many_moves.end()) return "";
+  return StrCat("; its gang could start if ", it->second,
+                " running tasks moved, but fewer may in this hour "
+                "(--moves_per_hour)");
+}
+
 }  // namespace
 
-Explanation Explain(const Task& task, const ClusterState& state,
-                    const PolicySet& policies, const ConstraintSet& constraints,
+Explanation Explain(const Task& task, const Scheduler& scheduler,
                     int64_t now_ms) {
-  Explainer explainer(task, state, policies, constraints);
+  const ClusterState& state = scheduler.state();
+  const PolicySet& policies = scheduler.policies();
+  Explainer explainer(task, state, policies, scheduler.constraints());
   for (const auto& [id, machine] : state.machines()) {
     if (machine->IsUsable()) {
       explainer.Ask(*machine);
@@ -281,6 +292,10 @@ Explanation Explain(const Task& task, const ClusterState& state,
       again + (again.empty() ? "" : "; ") + NominationText(task, state) +
       explanation.summary + HeldText(task, state, policies, now_ms) +
       MinimumsText(state, task.class_key) + KindText(*task.class_key.rules);
+  if (explanation.feasible_machines == 0) {
+    explanation.summary += MayStopText(task, scheduler);
+  }
+  explanation.summary += TooManyMovesText(task, scheduler.round_stats());
   explanation.waiting_cost =
       WaitingPrices(policies, state.histories(), now_ms).Of(task);
   return explanation;

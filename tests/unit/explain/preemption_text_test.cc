@@ -1,4 +1,4 @@
-#include "round/preemption_text.h"
+#include "explain/preemption_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "round/explanation.h"
+#include "explain/explanation.h"
 #include "util/peer_builder.h"
 #include "util/test_scheduler.h"
 
@@ -34,12 +34,11 @@ class PreemptionTextTest : public testing::Test {
   }
   std::string MayStop() {
     cluster_.mutable_state().SyncPeers();
-    return MayStopText(cluster_.TaskOf(kWaiting), cluster_.state(),
-                       cluster_.constraints(), {.mode = Preemption::kPriority});
+    return MayStopText(cluster_.TaskOf(kWaiting), cluster_.scheduler());
   }
   std::string Leaving(uint64_t uid) {
     cluster_.mutable_state().SyncPeers();
-    return cluster_.scheduler().ExplainLeaving(cluster_.TaskOf(uid));
+    return LeavingText(cluster_.TaskOf(uid), cluster_.scheduler());
   }
 
   static constexpr uint64_t kWaiting = 11;
@@ -56,7 +55,7 @@ TEST_F(PreemptionTextTest, CountsTheMachinesThatWouldHaveRoom) {
       "; 2 machines would have room for it without the less urgent tasks, "
       "which the next round may stop: 1 task on m, at a cost of 100");
   EXPECT_THAT(
-      cluster_.scheduler().Explain(cluster_.TaskOf(kWaiting), 0).summary,
+      Explain(cluster_.TaskOf(kWaiting), cluster_.scheduler(), 0).summary,
       EndsWith(MayStop()));
 }
 
@@ -332,7 +331,7 @@ TEST_F(PreemptionTextTest, SaysThatATaskIsToBeTheFirstOfItsKind) {
   cluster_.Apply(Submitted(kWaiting, options, PeerOptions()));
   const auto first = [&]() -> const Task& { return cluster_.TaskOf(kWaiting); };
   cluster_.mutable_state().SyncPeers();
-  EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
+  EXPECT_THAT(Explain(first(), cluster_.scheduler(), 0).summary,
               Not(HasSubstr("has yet to leave")));
   cluster_.mutable_state().Preempt({1});
   cluster_.mutable_state().Nominate({kWaiting},
@@ -344,7 +343,7 @@ TEST_F(PreemptionTextTest, SaysThatATaskIsToBeTheFirstOfItsKind) {
                 "', as the first of the tasks that it has to be "
                 "near; its stop costs 100");
   cluster_.Apply(Added("o", {.cpu = 1000}));
-  EXPECT_THAT(cluster_.scheduler().Explain(first(), 0).summary,
+  EXPECT_THAT(Explain(first(), cluster_.scheduler(), 0).summary,
               HasSubstr("as the last task that they select has yet to leave"));
 }
 

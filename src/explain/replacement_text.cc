@@ -1,9 +1,10 @@
-#include "round/replacement_text.h"
+#include "explain/replacement_text.h"
 
 #include <vector>
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/constraint_set.h"
 #include "constraints/shown_text.h"
 #include "round/stages/replace.h"
 
@@ -20,8 +21,8 @@ std::string MachineName(const Task& running, const ClusterState& state) {
 
 // What keeps the task from the place of the former one; empty if nothing does.
 std::string ObstacleText(const Task& task, const Task& former,
-                         const ClusterState& state,
-                         const ConstraintSet& constraints) {
+                         const Scheduler& scheduler) {
+  const ClusterState& state = scheduler.state();
   if (former.is_evicted) {
     return "which was told to leave: once that is gone this one is placed like "
            "any other";
@@ -30,13 +31,13 @@ std::string ObstacleText(const Task& task, const Task& former,
   const Machine& machine = *state.FindMachine(former.machine);
   if (!machine.IsUsable()) return "which takes no tasks now";
   std::vector<Reason> reasons;
-  constraints.Explain(
+  scheduler.constraints().Explain(
       task.class_key, WithoutTask(machine, former),
       [&](ResourceIndex index) -> const std::string& {
         return state.ResourceName(index);
       },
       &reasons);
-  ClassPeers(state, constraints, task.class_key, &former)
+  ClassPeers(state, scheduler.constraints(), task.class_key, &former)
       .Explain(machine, /*names_tasks=*/true, &reasons);
   return reasons.empty()
              ? ""
@@ -45,8 +46,8 @@ std::string ObstacleText(const Task& task, const Task& former,
 
 }  // namespace
 
-std::string ReplacementText(const Task& task, const ClusterState& state,
-                            const ConstraintSet& constraints) {
+std::string ReplacementText(const Task& task, const Scheduler& scheduler) {
+  const ClusterState& state = scheduler.state();
   const Replacements& replacements = state.replacements();
   if (const Task* newcomer = replacements.FindNewcomer(task)) {
     return StrCat(NamedTask(*newcomer), " is to run in its place, and ",
@@ -62,7 +63,7 @@ std::string ReplacementText(const Task& task, const ClusterState& state,
   }
   const Task* former = replacements.FindRunningFormer(task);
   if (former == nullptr) return "waits for the next round";
-  const std::string obstacle = ObstacleText(task, *former, state, constraints);
+  const std::string obstacle = ObstacleText(task, *former, scheduler);
   return StrCat(
       "waits for the place of ", NamedTask(*former), " on ",
       MachineName(*former, state), ", ",
