@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <set>
 #include <span>
 #include <tuple>
 
-#include "base/strings.h"
 #include "constraints/class_peers.h"
-#include "constraints/shown_text.h"
 
 namespace sluice {
 
@@ -56,38 +52,18 @@ std::optional<DrainHold> Draining::HoldOf(const Task& task) {
     return DrainHold::kNotReached;
   }
   const std::vector<size_t>& budgets = disruptions_.BudgetsOf(task);
-  if (disruptions_.Allowed(budgets) == 0 || ExhaustedBudget(task).has_value()) {
+  if (disruptions_.Allowed(budgets) == 0 ||
+      FindExhaustedBudget(task) != nullptr) {
     return DrainHold::kBudget;
   }
   return std::nullopt;
 }
 
-std::optional<size_t> Draining::ExhaustedBudget(const Task& task) {
+const std::string* Draining::FindExhaustedBudget(const Task& task) {
   for (const size_t b : disruptions_.BudgetsOf(task)) {
-    if (allowances_[b] == 0) return b;
+    if (allowances_[b] == 0) return &disruptions_.standings()[b].name;
   }
-  return std::nullopt;
-}
-
-std::string Draining::HoldText(const Task& task, DrainHold hold) {
-  switch (hold) {
-    case DrainHold::kForeign:
-      return "another scheduler placed it";
-    case DrainHold::kNoOwner:
-      return "no owner: nobody would make a successor";
-    case DrainHold::kOfGang:
-      return "of a gang";
-    case DrainHold::kNotReached:
-      return "its client cannot be told now";
-    case DrainHold::kBudget:
-      break;
-    case DrainHold::kNoMachine:
-      return "no machine has room";
-  }
-  const std::optional<size_t> exhausted = ExhaustedBudget(task);
-  if (!exhausted.has_value()) return "several budgets of feeds select it";
-  return StrCat("budget ", ShownText(disruptions_.standings()[*exhausted].name),
-                " allows no more now");
+  return nullptr;
 }
 
 const Machine* Draining::FindTarget(
@@ -161,45 +137,6 @@ void Draining::NoteMoveToCome(const Task& task, MachineId target) {
   NoteMove(task);
   promises_.push_back({&task.class_key, target});
   taken_[target] += task.class_key.request;
-}
-
-DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
-                        const ConstraintSet& constraints) {
-  Draining draining(state, constraints);
-  DrainReport report;
-  std::set<ClassKey> misfits;  // A move only takes room.
-  const auto target_of = [&](const Task& task) -> const Machine* {
-    if (misfits.contains(task.class_key)) return nullptr;
-    const Machine* target = draining.FindTarget(
-        task, [](const Machine&) { return std::pair(Cost{0}, Cost{0}); });
-    if (target == nullptr) misfits.insert(task.class_key);
-    return target;
-  };
-  const std::vector<const Task*> tasks = draining.TasksToMove(machine);
-  report.leaving = std::ssize(machine.tasks) - std::ssize(tasks);
-  for (const Task* task : tasks) {
-    std::optional<DrainHold> hold = draining.HoldOf(*task);
-    if (!hold.has_value()) {
-      const Machine* target = target_of(*task);
-      if (target != nullptr) {
-        draining.NoteMoveToCome(*task, target->id);
-        ++report.movable;
-        continue;
-      }
-      hold = DrainHold::kNoMachine;
-    }
-    std::string text = draining.HoldText(*task, *hold);
-    auto held = std::ranges::find(report.held, text, &DrainReport::Held::text);
-    if (held == report.held.end()) {
-      report.held.push_back({.hold = *hold, .text = std::move(text)});
-      held = std::prev(report.held.end());
-    }
-    held->tasks.push_back(task);
-  }
-  std::ranges::stable_sort(
-      report.held, std::ranges::greater{},
-      [](const DrainReport::Held& held) { return held.tasks.size(); });
-  return report;
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // Which tasks may leave a machine that an operator wants emptied, and what
-// holds the rest.
+// holds the others.
 //
 // A task is told to leave only if somebody would make its successor, and a
 // place is known to be free elsewhere: now, and not wanted by a more urgent
@@ -50,8 +50,9 @@ class Draining {
 
   // Why a task may not be told to move, whatever the target.
   std::optional<DrainHold> HoldOf(const Task& task);
-  // For people.  `hold` is why it stays.
-  std::string HoldText(const Task& task, DrainHold hold);
+  // The name of a budget of the task that lets no more tasks go; null if there
+  // is none.  It lives as long as this.
+  const std::string* FindExhaustedBudget(const Task& task);
 
   // The lower the better; nullopt excludes the machine.
   using Rank = std::optional<std::pair<Cost, Cost>>;
@@ -67,8 +68,6 @@ class Draining {
   void NoteMoveToCome(const Task& task, MachineId target);
 
  private:
-  // Index of the budget that lets no more tasks go.
-  std::optional<size_t> ExhaustedBudget(const Task& task);
   Resources RoomOn(const Machine& machine) const;
   // True if a more urgent waiting task might take the room.
   bool IsWanted(const ClassKey& key, const Machine& machine) const;
@@ -88,20 +87,6 @@ class Draining {
   std::vector<Promise> promises_;
   absl::flat_hash_map<MachineId, Resources> taken_;  // By those to come.
 };
-
-// What happens to the tasks on a machine, as things are; for people.
-struct DrainReport {
-  int64_t leaving = 0;  // Told to leave, but still there.
-  int64_t movable = 0;  // A round may move them if the machine drains.
-  struct Held {
-    DrainHold hold = DrainHold::kNoMachine;
-    std::string text = {};
-    std::vector<const Task*> tasks = {};
-  };
-  std::vector<Held> held;  // The largest group first.
-};
-DrainReport ReportDrain(const Machine& machine, const ClusterState& state,
-                        const ConstraintSet& constraints);
 
 }  // namespace sluice
 

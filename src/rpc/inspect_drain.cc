@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "constraints/shown_text.h"
-#include "round/draining.h"
+#include "explain/drain_report.h"
 
 namespace sluice {
 namespace {
@@ -83,8 +83,7 @@ void InspectDrain(const Scheduler& scheduler, const Machine& machine,
   const int64_t tasks = std::ssize(machine.tasks);
   response->set_left(
       std::max<int64_t>(machine.draining_from.value_or(tasks) - tasks, 0));
-  const DrainReport report =
-      ReportDrain(machine, scheduler.state(), scheduler.constraints());
+  const DrainReport report = ReportDrain(machine, scheduler);
   response->set_leaving(report.leaving);
   response->set_movable(report.movable);
   for (const DrainReport::Held& held : report.held) {

@@ -1,4 +1,4 @@
-#include "round/draining.h"
+#include "explain/drain_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ using testing::IsEmpty;
 
 using Limit = DisruptionBudget::Limit;
 
-class DrainingTest : public testing::Test {
+class DrainReportTest : public testing::Test {
  protected:
-  DrainingTest() {
+  DrainReportTest() {
     for (const char* uuid : {"a", "b"}) {
       cluster_.Apply(Added(uuid, {.cpu = 1000}));
     }
@@ -38,8 +38,8 @@ class DrainingTest : public testing::Test {
     cluster_.Deliver();
   }
   DrainReport Report() {
-    return ReportDrain(*cluster_.state().FindMachine("a"), cluster_.state(),
-                       cluster_.constraints());
+    return ReportDrain(*cluster_.state().FindMachine("a"),
+                       cluster_.scheduler());
   }
   // "2 of a gang", the uids being 2 and others.
   std::vector<std::string> Held() {
@@ -55,7 +55,7 @@ class DrainingTest : public testing::Test {
   TestScheduler cluster_;
 };
 
-TEST_F(DrainingTest, ReportSaysWhyTasksStayTheCommonestReasonFirst) {
+TEST_F(DrainReportTest, SaysWhyTasksStayTheCommonestReasonFirst) {
   Run(1, Owned(100), {.gang = {.minimum = 1}});
   Run(2, {.cpu = 100});
   Run(3, {.cpu = 200});
@@ -65,7 +65,7 @@ TEST_F(DrainingTest, ReportSaysWhyTasksStayTheCommonestReasonFirst) {
   EXPECT_EQ(Report().leaving, 0);
 }
 
-TEST_F(DrainingTest, ReportCountsWhatABudgetLetsGo) {
+TEST_F(DrainReportTest, CountsWhatABudgetLetsGo) {
   TaskOptions web = Owned(100);
   web.job = "web";
   web.budget = {.limit = Limit::kMaxUnavailable, .amount = 1};
@@ -79,7 +79,7 @@ TEST_F(DrainingTest, ReportCountsWhatABudgetLetsGo) {
   EXPECT_THAT(Held(), ElementsAre("2 3 budget web allows no more now"));
 }
 
-TEST_F(DrainingTest, ReportSaysWhomNoMachineTakes) {
+TEST_F(DrainReportTest, SaysWhomNoMachineTakes) {
   Run(1, Owned(600));
   EXPECT_EQ(Report().movable, 1);
   EXPECT_THAT(Held(), IsEmpty());
@@ -88,14 +88,14 @@ TEST_F(DrainingTest, ReportSaysWhomNoMachineTakes) {
   EXPECT_EQ(Report().held[0].hold, DrainHold::kNoMachine);
 }
 
-TEST_F(DrainingTest, ReportCountsRoomOnce) {
+TEST_F(DrainReportTest, CountsRoomOnce) {
   for (const uint64_t uid : {1, 2, 3}) Run(uid, Owned(300));
   cluster_.Apply(AddForeignPod{"proxy", "b", {{"cpu", 300}}});
   EXPECT_EQ(Report().movable, 2);
   EXPECT_THAT(Held(), ElementsAre("3 no machine has room"));
 }
 
-TEST_F(DrainingTest, ReportNamesTasksThatCannotBeTold) {
+TEST_F(DrainReportTest, NamesTasksThatCannotBeTold) {
   cluster_.Apply(Submitted(1, Owned(100)));
   cluster_.mutable_state().Place({1}, cluster_.state().FindMachine("a")->id, 0);
   EXPECT_THAT(Report().held, testing::SizeIs(1));
