@@ -21,10 +21,10 @@ struct CostTerms {
 };
 
 // Of a running task: its machine, then the machine that would come next, if any
-// other has room.  The terms are those of the task alone, as if it were to be
-// placed beside what runs now.  Rounds decide on many tasks at a time, and may
-// have decided when other tasks ran.  Looks at each machine.  REQUIRES: the
-// state's peers are in sync.
+// other has room.  Of any other task: nothing.  The terms are those of the task
+// alone, as if it were to be placed beside what runs now.  A round decides on
+// many tasks at a time, and other tasks may have run when it did.  Looks at
+// each machine.  REQUIRES: the state's peers are in sync.
 std::vector<CostTerms> FindCostTerms(const Task& task,
                                      const Scheduler& scheduler);
 

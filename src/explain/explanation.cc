@@ -21,6 +21,7 @@
 #include "constraints/toleration.h"
 #include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
+#include "explain/named_machine.h"
 #include "explain/preemption_text.h"
 #include "state/interference.h"
 
@@ -162,10 +163,14 @@ std::string Explainer::GangText() const {
                             is_short ? "for more tasks of its gang: "
                                      : "until its gang fits as a whole: ",
                             minimum, " start together, and ", waiting, " wait");
-  if (quarantined > 0) text += StrCat("; ", quarantined, " of it quarantined");
+  if (quarantined > 0) {
+    text += StrCat("; ", quarantined,
+                   quarantined == 1 ? " of its tasks is" : " of its tasks are",
+                   " quarantined");
+  }
   if (const Task* misfit = FindMisfit(job.id)) {
-    text += StrCat("; no machine has what ", misfit->id.value, " ",
-                   ShownText(misfit->name), " of it needs");
+    text += StrCat("; no machine has what its task ", misfit->id.value, " ",
+                   ShownText(misfit->name), " needs");
   }
   return text;
 }
@@ -211,14 +216,14 @@ Explanation Explainer::TakeExplanation() {
   return std::move(explanation_);
 }
 
-// "room is kept for it on node-1 until 2 tasks have left: web-1, web-2; ", or
-// empty.
+// "room is kept for it on machine 'node-1' until 2 tasks have left: web-1,
+// web-2; ", or empty.
 std::string NominationText(const Task& task, const ClusterState& state) {
   const auto it = state.nominations().machines().find(task.id);
   if (it == state.nominations().machines().end()) return "";
   const Machine& machine = *state.FindMachine(it->second);
   if (state.nominations().IsReservation(task.id)) {
-    return StrCat(ShownText(machine.name),
+    return StrCat(NamedMachine(machine),
                   " is reserved for it: what becomes free there is kept until "
                   "it fits; as things are, ");
   }
@@ -227,7 +232,7 @@ std::string NominationText(const Task& task, const ClusterState& state) {
     const Task* one = state.FindTask(id);
     if (one->is_evicted) leaving.push_back(one);
   }
-  return StrCat("room is kept for it on ", ShownText(machine.name), " until ",
+  return StrCat("room is kept for it on ", NamedMachine(machine), " until ",
                 leaving.size(),
                 leaving.size() == 1 ? " task has" : " tasks have", " left",
                 leaving.empty() ? "" : ": ",

@@ -5,9 +5,9 @@
 //
 // Each machine is counted under the first constraint that forbids it, once for
 // every reason of that constraint: a machine that lacks two resources counts
-// twice.
+// twice.  And what is to be said of a task that runs, and of the newest round.
 //
-// Threads: values and a pure function; confined to the core thread.
+// Threads: values and pure functions; confined to the core thread.
 
 #ifndef SLUICE_EXPLAIN_EXPLANATION_H_
 #define SLUICE_EXPLAIN_EXPLANATION_H_
@@ -38,7 +38,7 @@ struct Explanation {
   std::string summary;
   int64_t machines = 0;  // Usable ones.
   int64_t feasible_machines = 0;
-  // The ten most common, in that order; then all others as one.
+  // The ten most common, the commonest first; then all others as one.
   std::vector<Count> reasons;
   // At most three: those that lack the least, then the least loaded.
   std::vector<NearMiss> nearest;
@@ -68,9 +68,9 @@ std::string WaitingGapText(const RoundStats& newest_round, uint32_t priority);
 // appended.  Empty if no policy asks.
 std::string KindText(const PlacementRules& rules);
 
-// How well its machine suits a running task, and how good the newest round is,
-// if a policy counts preferences; to be appended to where it runs: ", 20 weight
-// short of what it prefers; ...".  Empty if it prefers nothing.
+// How well its machine suits a running task, and, if a policy counts what it
+// prefers, how good the newest round is; to be appended to where it runs: ", 20
+// weight short of what it prefers; ...".  Empty if it prefers nothing.
 std::string PlacementText(const Task& task, const Machine& machine,
                           const PolicySet& policies,
                           const RoundStats& newest_round);

@@ -15,6 +15,7 @@
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "constraints/shown_text.h"
+#include "explain/named_machine.h"
 #include "round/broken_rules.h"
 #include "round/disruptions.h"
 #include "round/running_tasks.h"
@@ -47,14 +48,15 @@ class Displacing {
     if (protected_machines_ > 0) {
       return StrCat("; ", MachinesText(protected_machines_),
                     " have room for it without the less urgent tasks, but "
-                    "disruption budgets protect that: ",
+                    "disruption budgets protect these: ",
                     BudgetsText());
     }
     if (gang_machines_ > 0) {
-      return StrCat("; ", MachinesText(gang_machines_),
-                    " have room for it without gangs that are less urgent, "
-                    "each of which goes on with its minimum or is stopped as a "
-                    "whole, if all of it may be");
+      return StrCat(
+          "; ", MachinesText(gang_machines_),
+          " have room for it without the less urgent gangs; such a "
+          "gang goes on with its minimum, or is stopped as a whole if "
+          "each of its tasks may be");
     }
     if (overfull_machines_ > 0) {
       return StrCat(
@@ -63,7 +65,8 @@ class Displacing {
           overfull_machines_, overfull_machines_ == 1 ? " does" : " do");
     }
     if (!is_any_less_urgent_) return "; no less urgent task can be stopped";
-    return "; no machine would have room for it without the less urgent tasks";
+    return "; no machine would have room for it even without the less urgent "
+           "tasks";
   }
 
   // Who could be stopped instead of `victim`, whose room the task takes.
@@ -76,7 +79,7 @@ class Displacing {
           protected_machines_ > 0 ? " within disruption budgets" : "");
     }
     const size_t count = cheapest_.priorities.size();
-    const std::string where = ShownText(cheapest_.machine->name);
+    const std::string where = NamedMachine(*cheapest_.machine);
     if (count == 0) {
       const bool has_room =
           task_.class_key.request.FitsIn(cheapest_.machine->Free());
@@ -220,8 +223,7 @@ class Displacing {
 
   std::string CheapestText() const {
     const size_t count = cheapest_.priorities.size();
-    const std::string where =
-        StrCat(" on ", ShownText(cheapest_.machine->name));
+    const std::string where = StrCat(" on ", NamedMachine(*cheapest_.machine));
     // The tasks that leave already suffice.
     if (count == 0) {
       return StrCat(":", where, " the tasks told to leave suffice");
@@ -308,10 +310,6 @@ std::string OwnCostText(const Task& task) {
                    task.disturbances == 1 ? " time" : " times", " before");
   }
   return text;
-}
-
-std::string Quoted(const Machine& machine) {
-  return StrCat("'", ShownText(machine.name), "'");
 }
 
 // The most urgent task nominated on the machine; null if there is none.
@@ -404,8 +402,8 @@ std::string CountedForText(const Task& task, const ClusterState& state) {
     if (why.empty()) continue;
     highest = one;
     text = StrCat(" to let ", ShownText(one->name), " of priority ",
-                  one->class_key.priority, " onto machine ",
-                  Quoted(*state.FindMachine(machine)), why);
+                  one->class_key.priority, " onto ",
+                  NamedMachine(*state.FindMachine(machine)), why);
   }
   return text;
 }
@@ -457,8 +455,8 @@ std::string StoppedForText(const Task& task, const ClusterState& state) {
   }
   if (const auto [one, key] = KeptOutBy(task, state); one != nullptr) {
     return StrCat(" to let ", ShownText(one->name), " of priority ",
-                  one->class_key.priority, " onto machine ",
-                  Quoted(*state.FindMachine(
+                  one->class_key.priority, " onto ",
+                  NamedMachine(*state.FindMachine(
                       state.nominations().machines().find(one->id)->second)),
                   ": the rules let them share no '", key, "'");
   }
@@ -510,7 +508,7 @@ std::string LeavingText(const Task& task, const Scheduler& scheduler) {
   const int64_t stop_cost = StopCost(task, options);
   const std::string own = OwnCostText(task);
   if (const Machine* target = TargetOf(task, state)) {
-    return StrCat(", and was told to move to machine ", Quoted(*target),
+    return StrCat(", and was told to move to ", NamedMachine(*target),
                   ", where room is kept for its successor",
                   StoppedForText(task, state), "; its move costs ",
                   MoveCost(stop_cost, options), own);
@@ -528,8 +526,8 @@ std::string LeavingText(const Task& task, const Scheduler& scheduler) {
                     broken);
     }
     return StrCat(", and was told to leave it with its gang, of which ",
-                  ShownText(mate->name), " leaves machine ",
-                  Quoted(*state.FindMachine(mate->machine)),
+                  ShownText(mate->name), " leaves ",
+                  NamedMachine(*state.FindMachine(mate->machine)),
                   StoppedForText(*mate, state), "; its stop costs ", stop_cost,
                   own);
   }

@@ -6,6 +6,7 @@
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "constraints/shown_text.h"
+#include "explain/named_machine.h"
 #include "round/stages/replace.h"
 
 namespace sluice {
@@ -16,20 +17,22 @@ std::string NamedTask(const Task& task) {
 }
 
 std::string MachineName(const Task& running, const ClusterState& state) {
-  return ShownText(state.FindMachine(running.machine)->name);
+  return NamedMachine(*state.FindMachine(running.machine));
 }
 
-// What keeps the task from the place of the former one; empty if nothing does.
+// What keeps the task from the place of the former one, to be appended; empty
+// if nothing does.
 std::string ObstacleText(const Task& task, const Task& former,
                          const Scheduler& scheduler) {
   const ClusterState& state = scheduler.state();
   if (former.is_evicted) {
-    return "which was told to leave: once that is gone this one is placed like "
-           "any other";
+    return "; that task was told to leave: once it is gone, this one is placed "
+           "like any other";
   }
-  if (!state.CanPreempt(former)) return "which cannot be told to leave yet";
+  if (!state.CanPreempt(former))
+    return "; that task cannot be told to leave yet";
   const Machine& machine = *state.FindMachine(former.machine);
-  if (!machine.IsUsable()) return "which takes no tasks now";
+  if (!machine.IsUsable()) return "; the machine takes no tasks now";
   std::vector<Reason> reasons;
   scheduler.constraints().Explain(
       task.class_key, WithoutTask(machine, former),
@@ -41,7 +44,7 @@ std::string ObstacleText(const Task& task, const Task& former,
       .Explain(machine, /*names_tasks=*/true, &reasons);
   return reasons.empty()
              ? ""
-             : StrCat("but could not have it: ", LackingText(reasons));
+             : StrCat(", but could not have it: ", LackingText(reasons));
 }
 
 }  // namespace
@@ -66,8 +69,8 @@ std::string ReplacementText(const Task& task, const Scheduler& scheduler) {
   const std::string obstacle = ObstacleText(task, *former, scheduler);
   return StrCat(
       "waits for the place of ", NamedTask(*former), " on ",
-      MachineName(*former, state), ", ",
-      obstacle.empty() ? "which it has from the next round on" : obstacle);
+      MachineName(*former, state),
+      obstacle.empty() ? ", and gets it in the next round" : obstacle);
 }
 
 }  // namespace sluice

@@ -12,10 +12,11 @@
 
 namespace sluice {
 
-// Why a held task waits: "waits for the place of web-1 on node-7, which it
-// cannot have: node-7 has 500 cpu, and it asks for 700", "web-2 is to run in
-// its place, and runs on node-7", or "web-3, an alternative to it, has
-// completed".  REQUIRES: the task is held, and the state's peers are in sync.
+// Why a held task waits: "waits for the place of task 1 web-1 on machine
+// 'node-7', but could not have it: lacks 500m cpu", "task 2 web-2 is to run in
+// its place, and runs on machine 'node-7'", or "task 3 web-3, an alternative to
+// it, has completed".  REQUIRES: the task is held, and the state's peers are in
+// sync.
 std::string ReplacementText(const Task& task, const Scheduler& scheduler);
 
 }  // namespace sluice

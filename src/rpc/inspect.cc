@@ -17,6 +17,7 @@
 #include "cost/policy_set.h"
 #include "explain/cost_terms.h"
 #include "explain/explanation.h"
+#include "explain/named_machine.h"
 #include "explain/preemption_text.h"
 #include "explain/replacement_text.h"
 #include "firmament/task_desc.pb.h"
@@ -432,8 +433,7 @@ std::string NotWaiting(const CoreView& view, const Task& task) {
       return task.is_held ? ReplacementText(task, view.scheduler) : "";
     case TaskState::kRunning: {
       const Machine* machine = view.scheduler.state().FindMachine(task.machine);
-      return StrCat("runs on machine '",
-                    machine->name.empty() ? machine->uuid : machine->name, "'",
+      return StrCat("runs on ", NamedMachine(*machine),
                     machine->is_present ? "" : ", which has gone away",
                     machine->IsDraining() ? ", which is draining" : "",
                     LeavingText(task, view.scheduler),

@@ -69,7 +69,8 @@ TEST_F(DocumentsOverGrpc, OfTwoThatWaitTheNewcomerIsPlaced) {
   client_->Submit(InPlaceOf(1, 2, 1000));
   AddNode("m", 4000);
   EXPECT_THAT(Told(), ElementsAre("PLACE 2 m-pu"));
-  EXPECT_THAT(Explained(1), HasSubstr("is to run in its place, and runs on m"));
+  EXPECT_THAT(Explained(1),
+              HasSubstr("is to run in its place, and runs on machine 'm'"));
   client_->Remove(2);
   EXPECT_THAT(Told(), ElementsAre("PLACE 1 m-pu"));
 }

@@ -36,8 +36,9 @@ TEST(MovesOverGrpc, MakeRoomAndFollowTheirTasks) {
   client.AddNode(NodeMessage("b", {.cpu = 500}));
   client.Submit(TaskMessage(3, {.cpu = 800, .job = "large"}));
   EXPECT_THAT(client.ScheduleTexts(), ElementsAre("MIGRATE 1 " + PuOf("b")));
-  EXPECT_THAT(client.Explain(3).summary(),
-              HasSubstr("room is kept for it on a until 1 task has left"));
+  EXPECT_THAT(
+      client.Explain(3).summary(),
+      HasSubstr("room is kept for it on machine 'a' until 1 task has left"));
   EXPECT_EQ(client.Status().last_round().moved(), 1);
   EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
   client.Submit(OwnedTaskMessage(21, {.cpu = 400, .job = "one"}));

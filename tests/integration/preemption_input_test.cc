@@ -365,7 +365,7 @@ TEST_F(PreemptionInput, ABudgetOfAJobThatMeansNobodyProtectsWhomItMeansLater) {
       TaskMessage(5, {.cpu = 1000, .job = "urgent", .priority = 1000}));
   EXPECT_THAT(client_.ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_.Explain(5).summary(),
-              HasSubstr("disruption budgets protect that: job needs 1 "
+              HasSubstr("disruption budgets protect these: job needs 1 "
                         "available tasks and has 1"));
 }
 

@@ -77,7 +77,7 @@ TEST_F(PreemptionLife, ABudgetThatNeedsMoreThanRunsLetsNobodyGo) {
   for (int i = 0; i < 3; ++i) EXPECT_THAT(client_.ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_.Explain(3).summary(),
               HasSubstr("2 machines would have room for it without the less "
-                        "urgent tasks, but disruption budgets protect that: "
+                        "urgent tasks, but disruption budgets protect these: "
                         "web needs 3 available tasks and has 2"));
   ExpectMetric("sluice_preemptions_total", 0);
   ExpectMetric("sluice_tasks_nominated", 0);
@@ -103,7 +103,7 @@ TEST_F(PreemptionLife, ABudgetThatATaskFellShortOfLetsNobodyGo) {
       TaskMessage(5, {.cpu = 1000, .job = "urgent", .priority = 1000}));
   EXPECT_THAT(client_.ScheduleTexts(), IsEmpty());
   EXPECT_THAT(client_.Explain(5).summary(),
-              HasSubstr("disruption budgets protect that: web needs 2 "
+              HasSubstr("disruption budgets protect these: web needs 2 "
                         "available tasks and has 1"));
 }
 
@@ -135,9 +135,10 @@ TEST_F(PreemptionLife, AVictimThatIsNeverRemovedKeepsItsRoom) {
   EXPECT_THAT(client_.ScheduleTexts(), ElementsAre("PLACE 3 " + PuOf("small")));
   EXPECT_THAT(client_.ScheduleTexts(), IsEmpty());
   EXPECT_EQ(client_.Status().used().cpu_millicores(), 1000);
-  EXPECT_THAT(client_.Explain(2).summary(),
-              HasSubstr("room is kept for it on n until 1 task has left: "
-                        "ns/pod-1; "));
+  EXPECT_THAT(
+      client_.Explain(2).summary(),
+      HasSubstr("room is kept for it on machine 'n' until 1 task has left: "
+                "ns/pod-1; "));
   EXPECT_THAT(client_.Explain(1).summary(),
               HasSubstr("was told to leave it to make room for ns/pod-2 of "
                         "priority 1000"));

@@ -35,8 +35,9 @@ TEST(PreemptionOverGrpc, StopsKeepsRoomAndPlaces) {
   EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 1 " + PuOf("n")));
   client.Submit(TaskMessage(2, {.cpu = 900, .priority = 1000}));
   EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PREEMPT 1 " + PuOf("n")));
-  EXPECT_THAT(client.Explain(2).summary(),
-              HasSubstr("room is kept for it on n until 1 task has left"));
+  EXPECT_THAT(
+      client.Explain(2).summary(),
+      HasSubstr("room is kept for it on machine 'n' until 1 task has left"));
   client.Submit(TaskMessage(3, {.cpu = 400, .priority = 5}));
   EXPECT_THAT(client.ScheduleTexts(), IsEmpty());
   EXPECT_EQ(client.Status().last_round().pending(), 2);
@@ -66,7 +67,7 @@ TEST(PreemptionOverGrpc, StopsNobodyElseAfterAKill) {
   EXPECT_LE(again.size(), 1u);
   const std::string why = client.Explain(3).summary();
   const std::string node =
-      why.find("on a until") != std::string::npos ? "a" : "b";
+      why.find("on machine 'a' until") != std::string::npos ? "a" : "b";
   const bool is_first = client.Explain(1).task().resource_id() == PuOf(node);
   client.Remove(is_first ? 1 : 2);
   EXPECT_THAT(client.ScheduleTexts(), ElementsAre("PLACE 3 " + PuOf(node)));

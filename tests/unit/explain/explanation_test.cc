@@ -155,11 +155,12 @@ TEST(ExplanationOfNominated, NamesWhoHasToLeaveFirst) {
   cluster.Apply(Submitted(11, {.cpu = 1000, .priority = 9}));
   cluster.Reply(2);
   EXPECT_EQ(begin_of(11),
-            "room is kept for it on m until 5 tasks have left: low-1, low-2, "
+            "room is kept for it on machine 'm' until 5 tasks have left: "
+            "low-1, low-2, "
             "low-3, ...");
   for (uint64_t uid = 1; uid <= 4; ++uid) cluster.Apply(Removed(uid));
   EXPECT_EQ(begin_of(11),
-            "room is kept for it on m until 1 task has left: low-5");
+            "room is kept for it on machine 'm' until 1 task has left: low-5");
 }
 
 TEST_F(ExplanationTest, SaysWhatWaitingCosts) {
@@ -176,10 +177,11 @@ TEST_F(ExplanationTest, NamesATaskOfTheGangThatNoMachineHasRoomFor) {
   cluster_.Apply(
       Submitted(3, {.cpu = 64000, .job = "ring", .name = "big"}, gang));
   cluster_.Round();
-  EXPECT_EQ(ExplainTask(1).summary,
-            "3/3 machines: it fits, and waits until its gang fits as a whole: "
-            "all 3 start together, and 3 wait; no machine has what 3 big of it "
-            "needs");
+  EXPECT_EQ(
+      ExplainTask(1).summary,
+      "3/3 machines: it fits, and waits until its gang fits as a whole: "
+      "all 3 start together, and 3 wait; no machine has what its task 3 big "
+      "needs");
   EXPECT_EQ(ExplainTask(3).summary, "0/3 machines: 3 insufficient cpu");
 }
 

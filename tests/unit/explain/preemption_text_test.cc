@@ -53,7 +53,7 @@ TEST_F(PreemptionTextTest, CountsTheMachinesThatWouldHaveRoom) {
   EXPECT_EQ(
       MayStop(),
       "; 2 machines would have room for it without the less urgent tasks, "
-      "which the next round may stop: 1 task on m, at a cost of 100");
+      "which the next round may stop: 1 task on machine 'm', at a cost of 100");
   EXPECT_THAT(
       Explain(cluster_.TaskOf(kWaiting), cluster_.scheduler(), 0).summary,
       EndsWith(MayStop()));
@@ -65,7 +65,7 @@ TEST_F(PreemptionTextTest, SaysWhatIsMissing) {
   Wait({.cpu = 2000, .priority = 9});
   EXPECT_EQ(
       MayStop(),
-      "; no machine would have room for it without the less urgent tasks");
+      "; no machine would have room for it even without the less urgent tasks");
   cluster_.Apply(Removed(2));
   EXPECT_EQ(MayStop(), "; no less urgent task can be stopped");
 }
@@ -89,7 +89,7 @@ TEST_F(PreemptionTextTest, SaysThatGangsLeaveTogether) {
   cluster_.Reply(++now_ms_);
   Wait({.cpu = 500, .priority = 9});
   EXPECT_THAT(MayStop(), StartsWith("; 2 machines would have room for it "
-                                    "without gangs that are less urgent"));
+                                    "without the less urgent gangs"));
   cluster_.Reply(++now_ms_);
   const std::string kept =
       cluster_.state()
@@ -113,7 +113,7 @@ TEST_F(PreemptionTextTest, NamesTheBudgetsThatProtect) {
   EXPECT_EQ(
       MayStop(),
       "; 2 machines would have room for it without the less urgent tasks, "
-      "but disruption budgets protect that: web needs 3 available tasks "
+      "but disruption budgets protect these: web needs 3 available tasks "
       "and has 2");
 }
 
@@ -137,8 +137,8 @@ TEST_F(PreemptionTextTest, TellsWhatIsStoppedWhereThatIsLeast) {
   EXPECT_EQ(
       MayStop(),
       "; 2 machines would have room for it without the less urgent tasks, "
-      "which the next round may stop: 2 tasks on " +
-          cluster_.MachineOf(2) + ", at a cost of 250");
+      "which the next round may stop: 2 tasks on machine '" +
+          cluster_.MachineOf(2) + "', at a cost of 250");
 }
 
 TEST_F(PreemptionTextTest, CountsWhatKeepsATaskAwayAmongWhatIsStopped) {
@@ -150,7 +150,8 @@ TEST_F(PreemptionTextTest, CountsWhatKeepsATaskAwayAmongWhatIsStopped) {
   alone.job = "other";
   RunTask(3, {.cpu = 100, .job = "third"});
   Wait(alone);
-  EXPECT_THAT(MayStop(), EndsWith(": 2 tasks on n, at a cost of 200"));
+  EXPECT_THAT(MayStop(),
+              EndsWith(": 2 tasks on machine 'n', at a cost of 200"));
 }
 
 TEST_F(PreemptionTextTest, SaysThatNobodyElseIsStoppedWhereEnoughLeaves) {
@@ -159,7 +160,8 @@ TEST_F(PreemptionTextTest, SaysThatNobodyElseIsStoppedWhereEnoughLeaves) {
   RunTask(2, {.cpu = 400});
   cluster_.mutable_state().Preempt({1});
   Wait({.cpu = 500, .priority = 9});
-  EXPECT_THAT(MayStop(), EndsWith(": on n the tasks told to leave suffice"));
+  EXPECT_THAT(MayStop(),
+              EndsWith(": on machine 'n' the tasks told to leave suffice"));
 }
 
 TEST_F(PreemptionTextTest, SaysForWhomATaskWasStoppedAndAtWhatCost) {
@@ -181,7 +183,7 @@ TEST_F(PreemptionTextTest, SaysWhatStoppingOthersInsteadWouldCost) {
   RunTask(3, {.cpu = 500, .preemption_cost = 250});
   Wait({.cpu = 900, .priority = 9, .name = "urgent"});
   cluster_.Reply(++now_ms_);
-  const std::string other = cluster_.MachineOf(1);
+  const std::string other = StrCat("machine '", cluster_.MachineOf(1), "'");
   EXPECT_EQ(Leaving(2),
             ", and was told to leave it to make room for urgent of priority 9; "
             "its stop costs 100; instead, 2 tasks on " +

@@ -35,27 +35,31 @@ class ReplacementTextTest : public testing::Test {
 
 TEST_F(ReplacementTextTest, SaysWhosePlaceItWaitsForAndWhatIsInTheWay) {
   SubmitNewcomer(2);
-  EXPECT_EQ(TextOf(2),
-            "waits for the place of task 1 task-1 on m, which it has from the "
-            "next round on");
+  EXPECT_EQ(
+      TextOf(2),
+      "waits for the place of task 1 task-1 on machine 'm', and gets it in "
+      "the next round");
   SubmitNewcomer(
       3, {.cpu = 1500, .rules = {.selectors = {LabelIn("disk", {"ssd"})}}});
   EXPECT_EQ(TextOf(3),
-            "waits for the place of task 1 task-1 on m, but could not have it: "
+            "waits for the place of task 1 task-1 on machine 'm', but could "
+            "not have it: "
             "lacks the label disk=ssd, lacks 500m cpu");
   cluster_.Apply(SetDraining{.machine_uuid = "m"});
-  EXPECT_EQ(TextOf(2),
-            "waits for the place of task 1 task-1 on m, which takes no tasks "
-            "now");
+  EXPECT_EQ(
+      TextOf(2),
+      "waits for the place of task 1 task-1 on machine 'm'; the machine takes "
+      "no tasks now");
 }
 
 TEST_F(ReplacementTextTest, SaysThatItsFormerIsLeaving) {
   SubmitNewcomer(2);
   SubmitNewcomer(3);
   cluster_.Round();
-  EXPECT_EQ(TextOf(3),
-            "waits for the place of task 1 task-1 on m, which was told to "
-            "leave: once that is gone this one is placed like any other");
+  EXPECT_EQ(
+      TextOf(3),
+      "waits for the place of task 1 task-1 on machine 'm'; that task was "
+      "told to leave: once it is gone, this one is placed like any other");
 }
 
 TEST_F(ReplacementTextTest, SaysWhoRunsInItsPlace) {
@@ -67,8 +71,9 @@ TEST_F(ReplacementTextTest, SaysWhoRunsInItsPlace) {
   EXPECT_EQ(TextOf(7), "task 8 task-8 is to run in its place, and waits");
   cluster_.Apply(Added("large", {.cpu = 6000}));
   cluster_.Round();
-  EXPECT_EQ(TextOf(7),
-            "task 8 task-8 is to run in its place, and runs on large");
+  EXPECT_EQ(
+      TextOf(7),
+      "task 8 task-8 is to run in its place, and runs on machine 'large'");
 }
 
 TEST_F(ReplacementTextTest, SaysWhichAlternativeGoes) {
@@ -78,7 +83,8 @@ TEST_F(ReplacementTextTest, SaysWhichAlternativeGoes) {
   cluster_.Apply(Submitted(2, options));
   cluster_.Round();
   cluster_.Apply(Submitted(3, options));
-  EXPECT_EQ(TextOf(3), "task 2 task-2, an alternative to it, runs on n");
+  EXPECT_EQ(TextOf(3),
+            "task 2 task-2, an alternative to it, runs on machine 'n'");
   cluster_.Apply(Completed(2));
   EXPECT_EQ(TextOf(3), "task 2 task-2, an alternative to it, has completed");
 }

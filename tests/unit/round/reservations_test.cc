@@ -120,7 +120,7 @@ TEST_F(ReservationsTest, AreForTheMachineThatLacksLeast) {
   EXPECT_THAT(
       Explain(scheduler_.TaskOf(10), scheduler_.scheduler(), 10 * kMinute)
           .summary,
-      HasSubstr("half is reserved for it"));
+      HasSubstr("machine 'half' is reserved for it"));
 }
 
 TEST_F(ReservationsTest, EndWhereTheTaskFitsElsewhere) {
