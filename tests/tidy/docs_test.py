@@ -52,6 +52,16 @@ def check_limits(root):
                            r"\| `(k\w+Max)` \|", dict.fromkeys(names))
 
 
+def check_constraints(root):
+    source = "src/constraints/constraints.def"
+    page = "docs/constraints.md"
+    text = (root / page).read_text()
+    for name in re.findall(r"^CONSTRAINT\((\w+),", (root / source).read_text(),
+                           re.MULTILINE):
+        if f"| `{name}` |" not in text:
+            yield f"{page}:1: no row for '{name}' of {source}"
+
+
 def check_calls(root):
     source = "proto/firmament/firmament_scheduler.proto"
     told = "".join(re.findall(r"^\| `.*? \|", (root / "docs/api.md").read_text(),
@@ -130,7 +140,7 @@ def check_rule_example(root):
             yield f"{page.relative_to(root)}:1: {sources[language]} has no:\n{block}"
 
 
-CHECKS = (check_readme_is_short, check_limits, check_calls,
+CHECKS = (check_readme_is_short, check_limits, check_constraints, check_calls,
           check_metrics_exist, check_short_paths, check_functions,
           check_rule_example)
 
