@@ -62,7 +62,7 @@ class Explainer {
                      std::vector<Reason>* reasons) const;
   void Sum();
   void NameNearest();
-  // Why a task that fits waits nevertheless, if it does.
+  // Why a task that fits waits for its gang; empty if it does not.
   std::string GangText() const;
   // One of the gang's tasks that no machine has room for.
   const Task* FindMisfit(JobId gang) const;
@@ -315,7 +315,7 @@ std::string RunsAgainText(const Task& task, const ClusterState& state,
       const Machine* machine = state.FindMachine(task.lost_on);
       return machine == nullptr
                  ? "its machine failed"
-                 : StrCat("its machine ", ShownText(machine->name), " failed");
+                 : StrCat("its machine ", ShownName(*machine), " failed");
     }
     case RunsAgain::kEvicted:
       return "it was told to leave its machine";

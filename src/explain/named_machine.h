@@ -1,6 +1,6 @@
 // How texts for people name a machine.
 //
-// Threads: a free function without state.
+// Threads: free functions without state.
 
 #ifndef SLUICE_EXPLAIN_NAMED_MACHINE_H_
 #define SLUICE_EXPLAIN_NAMED_MACHINE_H_
@@ -13,11 +13,14 @@
 
 namespace sluice {
 
-// "machine 'node-7'", by its uuid if it has no name.
+// Its name, or its uuid if it has none.
+inline std::string ShownName(const Machine& machine) {
+  return ShownText(machine.name.empty() ? machine.uuid : machine.name);
+}
+
+// "machine 'node-7'".
 inline std::string NamedMachine(const Machine& machine) {
-  return StrCat("machine '",
-                ShownText(machine.name.empty() ? machine.uuid : machine.name),
-                "'");
+  return StrCat("machine '", ShownName(machine), "'");
 }
 
 }  // namespace sluice

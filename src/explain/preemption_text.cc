@@ -325,8 +325,8 @@ const Task* MostUrgentOn(MachineId machine, const ClusterState& state) {
   return highest;
 }
 
-// For whom on its machine it makes room: for a stopped task, a more urgent one.
-// Null if there is none.
+// The task for which this one makes room on its machine; where it is stopped,
+// that task is more urgent.  Null if there is none.
 const Task* StoppedFor(const Task& task, const ClusterState& state) {
   const Task* highest = MostUrgentOn(task.machine, state);
   const bool may_be = highest != nullptr &&
@@ -335,9 +335,8 @@ const Task* StoppedFor(const Task& task, const ClusterState& state) {
   return may_be ? highest : nullptr;
 }
 
-// The most urgent nominated task that this task keeps from its machine, or that
-// keeps this one away from there, by a rule about a domain of both machines;
-// and the key of that domain.
+// The most urgent task that is nominated on another machine, in a domain that a
+// rule does not let it share with this task; and the key of that domain.
 std::pair<const Task*, std::string> KeptOutBy(const Task& task,
                                               const ClusterState& state) {
   std::pair<const Task*, std::string> highest = {nullptr, ""};
@@ -423,8 +422,8 @@ std::vector<const Task*> MovingTo(MachineId machine,
   return moving;
 }
 
-// The task more urgent than `priority` for which a chain of moves that begins
-// with one from this machine makes room; null if there is none.
+// A task more urgent than `priority` that is to come to this machine, or to one
+// that tasks leave to come here, and so on; null if there is none.
 const Task* EndOfChain(MachineId machine, uint32_t priority,
                        const ClusterState& state, std::set<MachineId>* seen) {
   if (!seen->insert(machine).second) return nullptr;

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Leaves out what matters only to newcomers: existing taints, tolerated or not,
-// and its ports, which are its own.
+// Without what matters only to newcomers: all taints count as tolerated, and
+// the ports are the task's own by now.
 PlacementRules NodeRulesOf(const PlacementRules& rules) {
   PlacementRules of_node = rules;
   of_node.tolerations = {{.op = TolerationOperator::kExists}};
@@ -20,7 +20,7 @@ PlacementRules NodeRulesOf(const PlacementRules& rules) {
   return of_node;
 }
 
-// Null if its machine departs with it, which breaks nothing.
+// Null if the machine has departed: then no rule counts as broken.
 const Machine* MachineOf(const Task& running, const ClusterState& state) {
   const Machine* machine = state.FindMachine(running.machine);
   return machine->is_present ? machine : nullptr;

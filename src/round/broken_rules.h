@@ -1,6 +1,6 @@
-// Running tasks whose rules must hold during execution, but no longer do: a
+// Running tasks whose rules must hold as long as they run, but no longer do: a
 // label of the machine has changed, or the tasks that they must be near are
-// gone (Kubernetes' design calls that requiredDuringExecution).
+// gone.  Kubernetes' design calls such rules requiredDuringExecution.
 //
 // Such a task is told to leave and keeps its place until it is gone.  Tasks on
 // departed machines are left alone, and count for others as long as they run.

@@ -15,9 +15,10 @@ namespace sluice {
 
 // If tasks depend on tasks, each placement must be legal when it is made, and
 // of placements that exclude each other the first one wins.  So placements that
-// bring spreads up to their next levels come first.  Among these, the ones with
-// the higher waiting cost come first, then the cheaper ones.  REQUIRES: no
-// placement has been made since the classes' peers were looked up.
+// bring spreads up to their next levels come first; of these, the tasks that
+// were submitted first; of these, the first task on each machine, as each
+// further one costs more.  REQUIRES: no placement has been made since the
+// classes' peers were looked up.
 std::vector<Proposal> InCommitOrder(const ClusterState& state,
                                     std::span<const BandClass> classes,
                                     std::vector<Proposal> proposals);

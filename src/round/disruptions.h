@@ -27,8 +27,8 @@
 
 namespace sluice {
 
-// How many of the tasks with disruption budgets may move.  A packing makes sure
-// that stops alone exceed no budget.
+// How many of the tasks with disruption budgets may move.  Stops are no part of
+// this: a packing itself sees to it that they exceed no budget.
 enum class BudgetedMoves {
   kAll,
   kAsAllowed,  // Those on machines with few tasks first.
@@ -63,8 +63,8 @@ class Disruptions {
   int64_t Allowed(std::span<const size_t> budgets) const;
   // By budget, how many of its tasks may be stopped.
   std::vector<int64_t> Allowances() const;
-  // Subtracts all of the tasks, or none and returns false if an allowance is
-  // too small.
+  // Subtracts the tasks from the allowances of their budgets.  Subtracts none
+  // and returns false if an allowance is too small.
   bool Take(std::span<const TaskId> tasks, std::vector<int64_t>* allowances);
 
  private:

@@ -92,8 +92,8 @@ const Machine* Draining::FindTarget(
   return best;
 }
 
-// Excludes room reserved for others, even if some leavers make room for these:
-// they may stay as long as they like.
+// Excludes room reserved for others, even if leavers make that room: they may
+// stay as long as they like.
 Resources Draining::RoomOn(const Machine& machine) const {
   Resources room = machine.Free();
   if (machine.KeepsRoom()) room -= machine.awaited;

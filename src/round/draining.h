@@ -1,10 +1,10 @@
 // Which tasks may leave a machine that an operator wants emptied, and what
 // holds the others.
 //
-// A task is told to leave only if somebody would make its successor, and a
-// place is known to be free elsewhere: now, and not wanted by a more urgent
-// waiting task.  A place counts as taken once a successor is to come there, for
-// host ports and for rules about other tasks, too.
+// A task is told to leave only if somebody would make its successor, and if a
+// place elsewhere is free now and no more urgent waiting task wants it.  The
+// place counts as taken once a successor is to come there, for host ports and
+// for rules about other tasks, too.
 //
 // Threads: none; confined to the core thread.
 
@@ -35,7 +35,7 @@ enum class DrainHold {
   kNoMachine,  // No other machine may take it and has room.
 };
 
-// True if the hold lasts as long as the task is what it is.
+// True if no wait ends the hold: it lasts as long as the task does not change.
 bool IsForGood(DrainHold hold);
 
 class Draining {
@@ -45,7 +45,8 @@ class Draining {
   Draining(const ClusterState& state, const ConstraintSet& constraints);
 
   // The tasks on the machine that were not told to leave yet, in the order in
-  // which they are to go: the most urgent first, then the largest requests.
+  // which they are to go: the most urgent first; of equally urgent ones, the
+  // largest.
   std::vector<const Task*> TasksToMove(const Machine& machine) const;
 
   // Why a task may not be told to move, whatever the target.
@@ -63,8 +64,8 @@ class Draining {
   // The task was told to move: budgets count it as gone.  REQUIRES: HoldOf()
   // returned nothing.
   void NoteMove(const Task& task);
-  // The same for a move that is only planned: its place on the target counts as
-  // taken.
+  // The same for a move that is only planned: the task's place on the target
+  // counts as taken, too.
   void NoteMoveToCome(const Task& task, MachineId target);
 
  private:

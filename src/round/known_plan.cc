@@ -80,7 +80,7 @@ LevelCosts CostOfRest(std::span<const int64_t> placed,
   LevelCosts costs;
   for (size_t c = 0; c < placed.size(); ++c) {
     const PackingClass& one = packing.problem.classes[c];
-    // More may be nominated than the packing knows of.
+    // More tasks may be nominated than the packing knows.
     AddWaitingCost(one, std::max<int64_t>(one.count() - placed[c], 0), &costs);
   }
   return costs;

@@ -1,4 +1,4 @@
-// The best plan known so far for what waits, if a round packs again.
+// The best plan so far for what waits, in case a round packs again.
 //
 // Threads: values and free functions; confined to the core thread.
 
@@ -31,28 +31,29 @@ struct KnownPlan {
   std::set<TaskId> depending = {};  // Nominees that depend on moves.
 };
 
-// The machine and the class of the problem of each victim that the packing
-// knows.
+// Of each victim that the packing knows: its machine, and its class in the
+// problem.
 std::vector<std::pair<MachineId, size_t>> ClassesOfVictims(
     const KnownPlan& plan, const RoundPacking& packing,
     const ClusterState& state);
-// Reserves room again for a task that was nominated.  Returns whether it may
-// wait there: the task, the machine or the room may be gone.
+// Reserves room again for a task that was nominated.  Returns false if it may
+// not wait there, because the task, the machine or the room is gone.
 bool KeepRoomAgain(TaskId id, MachineId machine, bool is_final,
                    ClusterState* state);
-// How many of each class of the problem are placed, or stay.
+// How many tasks of each class of the problem are placed, or stay.
 std::vector<int64_t> CountPlaced(const KnownPlan& plan,
                                  const RoundPacking& packing,
                                  const ClusterState& state);
 std::vector<int64_t> CountPlaced(std::span<const Pattern> patterns,
                                  const RoundPacking& packing);
 
-// The cost of leaving the rest waiting, or stopped, if it keeps to budgets.
+// The cost of leaving all other tasks waiting, or stopped, if that keeps to
+// budgets.
 LevelCosts CostOfRest(std::span<const int64_t> placed,
                       const RoundPacking& packing);
 
-// How many more tasks might be stopped for waiting ones if budgets allowed more
-// of their tasks to be stopped than this plan leaves.
+// How many more tasks might be stopped for waiting ones if budgets did not
+// forbid it: the plan stops as many of theirs as they allow.
 int64_t CountHeldBack(std::span<const int64_t> placed,
                       const RoundPacking& packing);
 

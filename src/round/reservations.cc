@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMillion = 1'000'000;
-// In machines looked at; some tens of milliseconds.
+// How many machines a round looks at; this takes some tens of milliseconds.
 constexpr int64_t kWorkMax = 200'000;
 
 bool MayHaveOne(const ClassKey& key) {
@@ -22,7 +22,7 @@ bool MayHaveOne(const ClassKey& key) {
          std::ranges::none_of(rules.spread, &SpreadConstraint::is_required);
 }
 
-// True if as many of the gang wait as must start together.
+// True if enough of the gang's tasks wait for it to start.
 bool MayStart(JobId gang, const ClusterState& state) {
   const Job& job = *state.FindJob(gang);
   return job.HasStarted() || job.gang.minimum == Gang::kAllTasks ||
@@ -40,7 +40,8 @@ std::optional<int64_t> Reservations::MissingOn(const Machine& machine,
       !constraints_.AllowsAspect(MachineAspect::kTaints, key, machine)) {
     return std::nullopt;
   }
-  // Departed tasks leave nothing to reclaim.
+  // An empty machine offers what it has: no task there uses less than it asked
+  // for.
   Resources left = machine.allocatable;
   for (const auto& [name, request] : machine.foreign_pods) left -= request;
   if (!key.request.FitsIn(left)) return std::nullopt;
@@ -137,7 +138,8 @@ std::vector<const Task*> Reservations::FindDue(int64_t now_ms) const {
   }
   if (due.empty()) return due;
   if (preempts_) {
-    // A preempting round must see that the task waits.
+    // A preempting round makes room for what waits, not for what has room
+    // reserved.
     uint32_t lowest = std::numeric_limits<uint32_t>::max();
     for (const auto& [id, task] : state_.tasks()) {
       if (task->state != TaskState::kRunning) continue;

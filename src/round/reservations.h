@@ -1,12 +1,13 @@
 // Machines that are reserved for tasks that have waited too long.
 //
 // A task with a large request can wait forever while smaller ones come and go:
-// whatever ends is given to the next task that fits.  Once it has waited long
-// enough, a machine is reserved for it: what becomes free there is kept until
-// the task fits, and then it is placed.  The most urgent tasks come first, then
-// the oldest.  A reservation yields to a more urgent task that could go there.
-// It ends if the task fits elsewhere first, or if the machine has lacked as
-// much for it for the same time again: then another machine is tried.
+// what becomes free goes to the next task that fits.  Once the large one has
+// waited long enough, a machine is reserved for it: what becomes free there is
+// kept until the task fits, and then it is placed.  The most urgent tasks come
+// first, then those that have waited longest.  A reservation yields to a more
+// urgent task that could go there.  It ends if the task fits elsewhere first.
+// It also ends if the machine has come no closer to having room for as long
+// again: then another machine is tried.
 //
 // Tasks of gangs and tasks with required terms about other tasks get none.
 // With preemption, tasks that may displace a running one get none either.
@@ -39,32 +40,31 @@ class Reservations {
         preempts_(options.preemption.mode != Preemption::kOff),
         state_(*state) {}
 
-  // Ends those that must yield, or lead to nothing.  Call it when a round
-  // begins.
+  // Ends those that must yield and those in vain.  Call it when a round begins.
   void Review(int64_t now_ms);
-  // Makes those that are due.  Call it when a round, which has placed what
-  // fits, ends.
+  // Makes those that are due.  Call it when a round ends: it has placed what
+  // fits.
   void Make(int64_t now_ms);
 
  private:
   struct Reserved {
     std::optional<MachineId> machine;
-    int64_t since_ms = 0;            // When made, or when something last left.
-    int64_t missing_ppm = 0;         // Of what it offers, over all resources.
+    int64_t since_ms = 0;            // When made, or when it last lacked less.
+    int64_t missing_ppm = 0;         // As MissingOn().
     std::set<MachineId> tried = {};  // In vain.
   };
 
-  // What the machine lacks for the task as parts of what it offers, summed over
-  // all resources.  Nullopt if the task may not go there, or would not fit on
-  // the empty machine.
+  // What the machine lacks for the task, in parts per million of what it has,
+  // summed over all resources.  Nullopt if the task may not go there, or would
+  // not fit on the empty machine.
   std::optional<int64_t> MissingOn(const Machine& machine,
                                    const Task& task) const;
   // The tasks that have waited long enough, in the order of their turns.
   std::vector<const Task*> FindDue(int64_t now_ms) const;
   // True if a more urgent waiting task could use the machine.
   bool MustYield(const Machine& machine, const Task& task) const;
-  // The machine that lacks least, among those with no reserved room; nullopt if
-  // there is none.
+  // The machine that lacks the least, of those without reserved room; nullopt
+  // if there is none.
   std::optional<MachineId> FindMachine(const Task& task,
                                        const std::set<MachineId>& but) const;
 

@@ -76,9 +76,8 @@ Machines FindContended(const RoundPacking& packing,
   return machines;
 }
 
-// True if a task of the class would fit beside planned tasks of at least its
-// urgency if the staying less urgent tasks were gone, but does not fit beside
-// them.
+// True if the less urgent tasks that stay keep a task of the class out: beside
+// the planned tasks that are at least as urgent it fits only without them.
 bool IsInTheWay(const ClassKey& key, const Contended& contended) {
   Resources free = contended.free;
   if (contended.planned != nullptr) {
@@ -95,7 +94,7 @@ bool IsInTheWay(const ClassKey& key, const Contended& contended) {
   return key.request.FitsIn(free);
 }
 
-// The classes without terms that have tasks waiting under the plan, in
+// The classes without terms of which the plan leaves tasks waiting, in
 // descending priority.
 std::vector<ClassKey> FindWaiting(const RoundPacking& packing,
                                   const MachinePatterns& patterns) {

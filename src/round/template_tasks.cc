@@ -17,7 +17,7 @@ bool IsMeant(const Task& made_from, const Machine& machine,
                                   machine);
 }
 
-// Nothing that waits may go before it.
+// Returns whether it did: nothing that waits may be more urgent.
 bool PlaceAtOnce(const Task& task, const Machine& machine,
                  const ConstraintSet& constraints, int64_t now_ms,
                  ClusterState* state) {

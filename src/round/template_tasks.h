@@ -14,10 +14,10 @@ namespace sluice {
 
 // Before a round: makes a task for each usable machine that has none yet and
 // whose labels and taints the template's rules allow.  Ends tasks whose machine
-// or template is gone.  A new task that fits its machine and depends on no
-// other has no choice, so it is placed at once unless something more urgent
-// waits.  The round decides on the others.  Returns how many were placed.
-// Looks at each machine for each template.
+// or template is gone.  A new task has no choice of machines.  If it fits its
+// own and depends on no other task, it is placed at once, unless something more
+// urgent waits.  The round decides on the others.  Returns how many were
+// placed.  Looks at each machine for each template.
 int64_t KeepTemplates(const ConstraintSet& constraints, int64_t now_ms,
                       ClusterState* state);
 

@@ -24,8 +24,9 @@
 namespace sluice {
 namespace {
 
-// At machines, tasks and classes.  Beyond that, classes are assumed to find a
-// place: different ones each round, since each round begins with another class.
+// How many machines, tasks and classes are looked at.  Beyond that, classes are
+// assumed to find a place: other ones each round, since each round begins with
+// another class.
 constexpr int64_t kWorkMax = 500'000;
 
 class Choice {
@@ -121,8 +122,8 @@ class Choice {
            !FindWideLeavers(key, /*count_max=*/1).empty();
   }
 
-  // True if rules about several machines keep it away from wherever there is
-  // room for it, and stops help.
+  // True if rules about several machines keep it away from all machines with
+  // room for it, and stops would change that.
   bool IsStuck(const ClassKey& key) {
     if (!HasWideRules(key) || peers_.HeedsWhatRuns(key) || IsInTheWay(key)) {
       return false;
@@ -141,8 +142,8 @@ class Choice {
       work_left_ -= 1 + std::ssize(machine->tasks);
       if (work_left_ < 0) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
-      // A packing assumes that tasks counted by a spread stay, and one of those
-      // that it must be near.
+      // A packing assumes that the tasks that a spread counts stay, and one of
+      // those that the class must be near.
       if ((key.rules->affinity.empty() ||
            key.request.FitsIn(
                RoomWithout(*machine, WithoutCompany(lone, leavers)))) &&
@@ -159,7 +160,7 @@ class Choice {
     return is_stuck || MayBeLetIn(lone, with_room);
   }
 
-  // The leavers without the smallest of those that it must be near.
+  // The leavers, but for the smallest of those that it must be near.
   static std::vector<const Task*> WithoutCompany(
       const LoneNewcomer& lone, std::vector<const Task*> leavers) {
     auto company = leavers.end();
@@ -285,7 +286,7 @@ class Choice {
     return it->second.contains(*task.class_key.gang);
   }
 
-  // Drops gangs that can spare no task, if budgets protect some of theirs.
+  // Drops gangs that can spare no task if budgets protect some of their tasks.
   void DropSparedInPart(GangVictims* gangs) {
     if (!disruptions_.has_value()) return;
     absl::erase_if(*gangs, [this](const auto& entry) {
@@ -328,8 +329,8 @@ class Choice {
     return room;
   }
 
-  // Those that a packing knows to be apart from it, and that are in its way by
-  // nothing else.
+  // The leavers that a packing knows to keep apart from it, and that are in its
+  // way for no other reason.
   std::vector<const Task*> KnownApart(const ClassKey& key,
                                       const std::vector<const Task*>& leavers) {
     std::vector<const Task*> apart;
