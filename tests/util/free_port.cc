@@ -3,10 +3,16 @@
 #include <glog/logging.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "base/strings.h"
 
 namespace sluice {
 namespace {
@@ -14,6 +20,24 @@ namespace {
 // Below those that connections are dealt (ip_local_port_range).
 constexpr int kFirst = 12000;
 constexpr int kCount = 20000;
+
+// Makes the port this process's until it ends, whether or not something listens
+// there: a name that no two sockets can have says so to other tests.
+bool Claim(int port) {
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  CHECK_GE(fd, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  // An abstract name begins with a null byte, and needs no file.
+  const std::string name = StrCat("sluice test port ", port);
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const size_t size = offsetof(sockaddr_un, sun_path) + 1 + name.size();
+  const bool is_claimed =
+      bind(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)),
+           static_cast<socklen_t>(size)) == 0;
+  if (!is_claimed) close(fd);
+  return is_claimed;
+}
 
 bool IsFree(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -34,14 +58,12 @@ bool IsFree(int port) {
 }  // namespace
 
 int FreePort() {
-  // Processes that run at once begin at places of their own, so far from each
-  // other that none comes to the ports of the next, which are free for a moment
-  // while what listens there is started again.
+  // Processes that run at once begin at places of their own.
   static std::atomic<int> next =
       static_cast<int>(int64_t{getpid()} * 1009 % kCount);
   for (int attempts = 0; attempts < kCount; ++attempts) {
     const int port = kFirst + next.fetch_add(1) % kCount;
-    if (IsFree(port)) return port;
+    if (Claim(port) && IsFree(port)) return port;
   }
   LOG(FATAL) << "no port is free";
   return 0;

@@ -5,9 +5,9 @@
 
 namespace sluice {
 
-// One that nobody listens on at the moment, and that this process is given
-// once.  The kernel deals it to no connection, so that a server which ends can
-// have it again.
+// One that nobody listens on at the moment, and that no other call gets, in
+// this process or in any, until this process ends.  The kernel deals it to no
+// connection.  So a server which ends can have it again.
 int FreePort();
 
 }  // namespace sluice
