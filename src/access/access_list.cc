@@ -48,12 +48,12 @@ absl::Status Invalid(std::string_view why) {
   return absl::InvalidArgumentError(std::string(why));
 }
 
-// In capitals as well: nobody means that for a token.
+// Whether `value` begins with the prefix, also in capitals: no token does.
 bool StartsWithDigestPrefix(std::string_view value) {
   return value.starts_with(kDigestPrefix) || value.starts_with("SHA256:");
 }
 
-// The value of "Bearer VALUE"; nothing if that is not what it says.
+// The value of "Bearer VALUE"; nothing for any other text.
 std::optional<std::string_view> BearerToken(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (authorization.size() <= kScheme.size()) return std::nullopt;
@@ -91,11 +91,12 @@ absl::Status AccessList::Add(std::string_view line) {
         return (letter >= ' ' && letter <= '~') ||
                kBlanks.find(letter) != std::string_view::npos;
       });
-  if (!is_printable) return Invalid("holds more than printable ASCII");
+  if (!is_printable)
+    return Invalid("has characters other than printable ASCII");
   const std::vector<std::string_view> words = Words(line);
   const std::optional<Role> role = ParseRole(words[0]);
   if (!role.has_value()) {
-    return Invalid("begins with none of read, write, admin");
+    return Invalid("does not begin with read, write or admin");
   }
   const std::string_view kind = words.size() > 1 ? words[1] : "";
   if (kind == "anyone" && words.size() == 2) {
@@ -119,13 +120,13 @@ absl::Status AccessList::Add(std::string_view line) {
   }
   // The line is not shown: it may hold a token.
   return Invalid(
-      "is none of 'ROLE certificate NAME', 'ROLE token NAME VALUE', 'ROLE "
+      "is not 'ROLE certificate NAME', 'ROLE token NAME VALUE' or 'ROLE "
       "anyone'");
 }
 
 absl::Status AccessList::AddToken(Role role, std::string_view name,
                                   std::string_view value) {
-  // Errors show neither: who mistakes one for the other writes the value first.
+  // Errors show neither, since a line may have the two in the wrong order.
   std::string digest;
   if (StartsWithDigestPrefix(value)) {
     const std::string_view hex = value.substr(kDigestPrefix.size());
@@ -135,7 +136,7 @@ absl::Status AccessList::AddToken(Role role, std::string_view name,
              (letter >= 'A' && letter <= 'F');
     });
     if (!is_hex || hex.size() != size_t{2} * SHA256_DIGEST_LENGTH) {
-      return Invalid("what follows sha256: is not 64 hexadecimal digits");
+      return Invalid("sha256: is not followed by 64 hexadecimal digits");
     }
     digest = absl::HexStringToBytes(std::string(hex));
   } else if (value.size() < kTokenBytesMin) {
@@ -146,11 +147,11 @@ absl::Status AccessList::AddToken(Role role, std::string_view name,
   }
   std::string shown = StrCat("token ", Printable(name, kShownBytes));
   if (!token_names_.insert(std::string(name)).second) {
-    return Invalid("a token before has that name");
+    return Invalid("an earlier token has that name");
   }
   const auto [grant, is_new] =
       tokens_.try_emplace(std::move(digest), Grant{role, shown});
-  if (!is_new) return Invalid("the token has the value of one before");
+  if (!is_new) return Invalid("an earlier token has that value");
   return absl::OkStatus();
 }
 
@@ -160,11 +161,11 @@ absl::Status AccessList::Check(const Caller& caller, Role needed) const {
     const auto token = BearerToken(caller.authorization);
     if (!token.has_value()) {
       return absl::UnauthenticatedError(
-          "the header authorization is not 'Bearer TOKEN'");
+          "the authorization header is not 'Bearer TOKEN'");
     }
     const auto grant = tokens_.find(Sha256(*token));
     if (grant == tokens_.end()) {
-      return absl::UnauthenticatedError("the token is not known");
+      return absl::UnauthenticatedError("the token is unknown");
     }
     if (grant->second.role >= best.role) best = grant->second;
   }
@@ -178,16 +179,16 @@ absl::Status AccessList::Check(const Caller& caller, Role needed) const {
   if (caller.authorization.empty() && caller.names.empty()) {
     return absl::UnauthenticatedError(
         StrCat("the role ", ToString(needed),
-               " is needed, and there is neither a certificate nor a token"));
+               " is needed, but there is neither a certificate nor a token"));
   }
   if (best.role == Role::kNone) {
     return absl::PermissionDeniedError(
         StrCat("certificate ", Printable(caller.names.front(), kShownBytes),
-               " has no role, and the role ", ToString(needed), " is needed"));
+               " has no role, but the role ", ToString(needed), " is needed"));
   }
   return absl::PermissionDeniedError(
       StrCat(best.name, " has the role ", ToString(best.role),
-             ", and the role ", ToString(needed), " is needed"));
+             ", but the role ", ToString(needed), " is needed"));
 }
 
 }  // namespace sluice

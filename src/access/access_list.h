@@ -1,15 +1,15 @@
-// Who has which role, as --access_file says:
+// Who has which role, according to --access_file:
 //
-//   # Blank lines, and those that begin with a number sign, say nothing.
+//   # Blank lines and lines that begin with a number sign are ignored.
 //   write certificate bridge.sluice.svc
 //   read  token prometheus 7f1c6a0f62d94b0d8e2b
 //   admin token oncall
 //   sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd6... read  anyone
 //
-// A certificate is meant by one of its alternative names (DNS, URI, address,
-// e-mail), or by its common name where it has none of these.  A token has a
-// name, which logs and errors show, and a value, which they never do; the file
-// may hold the value's SHA-256 instead.
+// NAME of a certificate is one of its alternative names (DNS, URI, address,
+// e-mail), or its common name if it has none of these.  A token has a name,
+// which logs and errors show, and a value, which they never show; the file may
+// hold the value's SHA-256 instead.
 //
 // Threads: any, as it never changes.
 
@@ -28,9 +28,9 @@
 
 namespace sluice {
 
-// What a client has shown of itself.
+// The credentials that a client has shown.
 struct Caller {
-  // Of its certificate, which was verified; none: it showed none.
+  // The names in its verified certificate; none: it showed none.
   std::span<const std::string> names;
   // The header `authorization`; empty: there was none.
   std::string_view authorization;
@@ -38,14 +38,14 @@ struct Caller {
 
 class AccessList {
  public:
-  // Errors: kInvalidArgument, naming the line by its number.  A name or a token
-  // that appears twice is one, and so is a list without entries.
+  // Errors: kInvalidArgument, naming the number of the line; also for a name or
+  // a token that appears twice, and for a list without entries.
   static absl::StatusOr<AccessList> Parse(std::string_view text);
 
   // OK if the caller has `needed`, by its certificate, its token or as anyone.
-  // Errors: kUnauthenticated if nothing says who the caller is, or its token is
-  // not known, even if it has a certificate; kPermissionDenied, naming the
-  // caller, its role and the role that is missing.
+  // Errors: kUnauthenticated if nothing says who the caller is, or if its token
+  // is unknown, even if it also has a certificate; kPermissionDenied, naming
+  // the caller, its role and the role that is missing.
   absl::Status Check(const Caller& caller, Role needed) const;
 
   friend bool operator==(const AccessList&, const AccessList&) = default;

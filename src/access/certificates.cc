@@ -41,7 +41,7 @@ Bio Open(std::string_view text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// No key is asked for a passphrase: nobody would be there to answer.
+// Never gives a passphrase: nobody is there to be asked.
 int RefusePassphrase(char* /*buffer*/, int /*size*/, int /*writes*/,
                      void* was_asked) {
   *static_cast<bool*>(was_asked) = true;
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<Certificate>> ReadCertificates(
   ERR_clear_error();
   if (!is_at_end) {
     return Invalid(flag, StrCat("certificate ", certificates.size() + 1,
-                                " of the file cannot be read"));
+                                " in the file cannot be read"));
   }
   if (certificates.empty()) return Invalid(flag, "holds no certificate in PEM");
   return certificates;
@@ -78,7 +78,8 @@ absl::StatusOr<Key> ReadKey(std::string_view pem) {
                                   &has_passphrase));
   ERR_clear_error();
   if (has_passphrase) {
-    return Invalid("tls_key", "has a passphrase, and nobody to ask for it");
+    return Invalid("tls_key",
+                   "needs a passphrase, and the daemon asks nobody for one");
   }
   if (key == nullptr) return Invalid("tls_key", "holds no private key in PEM");
   return key;
@@ -98,7 +99,7 @@ std::string TextOf(const ASN1_TIME* time) {
   return std::string(text, static_cast<size_t>(size));
 }
 
-// When it ends to be valid.
+// When the certificate expires.
 absl::StatusOr<int64_t> CheckValidity(std::string_view flag,
                                       const Certificate& certificate,
                                       int64_t now_ms) {
@@ -113,7 +114,7 @@ absl::StatusOr<int64_t> CheckValidity(std::string_view flag,
   return MsOf(end);
 }
 
-// What reads PEM as a C string stops at a NUL.
+// Some code reads PEM as a C string, which would stop at a NUL.
 absl::Status CheckNoNul(std::string_view flag, std::string_view text) {
   if (text.find('\0') == std::string_view::npos) return absl::OkStatus();
   return Invalid(flag, "holds a NUL byte");
@@ -126,7 +127,8 @@ absl::Status Unusable() {
                                     reason == nullptr ? "unknown" : reason));
 }
 
-// Of TLS 1.3 as gRPC would have it; null if it cannot have this certificate.
+// A context for TLS 1.3 as gRPC makes one; null if this certificate cannot be
+// used.
 Context ServerContext(const std::vector<Certificate>& chain, EVP_PKEY& key) {
   Context context(SSL_CTX_new(TLS_server_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
@@ -141,7 +143,7 @@ Context ServerContext(const std::vector<Certificate>& chain, EVP_PKEY& key) {
   return context;
 }
 
-// Goes on with its handshake; returns false if that has failed.
+// Takes the next step of the handshake; returns false if it has failed.
 bool Continue(SSL* end) {
   const int result = SSL_do_handshake(end);
   if (result == 1) return true;
@@ -149,8 +151,8 @@ bool Continue(SSL* end) {
   return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
 }
 
-// That a server serves it to a client who trusts everybody: a key may be too
-// short for that, or on a curve that TLS 1.3 has not.
+// Tries a handshake with a client that trusts everybody: it fails if the key is
+// too short, or on a curve that TLS 1.3 does not have.
 absl::Status CheckUse(const std::vector<Certificate>& chain, EVP_PKEY& key) {
   // A handshake takes three flights, in pieces of 17 KiB.
   constexpr int kTurnsMax = 1000;
@@ -217,8 +219,8 @@ absl::Status CheckAuthorities(const std::string& pem, int64_t now_ms) {
 }
 
 void RequireTls13() {
-  // By the library's own configuration, which each context takes in when it is
-  // made.  A lower bound would not do: gRPC sets its own later.
+  // Through the library's own configuration, which each new context reads.  A
+  // lower bound would not help: gRPC sets its own later.
   constexpr std::string_view kPolicy =
       "openssl_conf = top\n"
       "[top]\n"

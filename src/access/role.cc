@@ -7,11 +7,11 @@ namespace sluice {
 namespace {
 
 struct Rule {
-  std::string_view path;  // Of a service if it ends with a slash.
+  std::string_view path;  // With a slash at its end, all of a service.
   Role role;
 };
 
-// The first that fits decides.
+// The first match decides.
 constexpr std::array<Rule, 9> kRules = {{
     {"/grpc.health.v1.Health/", Role::kNone},
     {"/firmament.FirmamentScheduler/Check", Role::kNone},

@@ -1,4 +1,4 @@
-// What a client may do, as three roles, each of which includes those before.
+// What a client may do, as three roles; each includes those before it.
 //
 // Threads: free functions without state.
 
@@ -11,10 +11,10 @@
 namespace sluice {
 
 enum class Role {
-  kNone,   // Probes: nobody is asked who he is.
-  kRead,   // Looks: the inspector, metrics, reflection.
-  kWrite,  // Schedules: the scheduling service and feeds.
-  kAdmin,  // Overrules: drains machines, forgets what is stale.
+  kNone,   // Probes: anybody may send them.
+  kRead,   // May look: the inspector, metrics, reflection.
+  kWrite,  // May schedule: the scheduling service and feeds.
+  kAdmin,  // May overrule: drain machines, forget what is stale.
 };
 
 // "read", "write", "admin"; "none" for kNone.
@@ -23,8 +23,8 @@ std::string_view ToString(Role role);
 // "read", "write" or "admin"; nothing for any other text.
 std::optional<Role> ParseRole(std::string_view text);
 
-// The role that a call needs, by its path: "/package.Service/Method".  A method
-// that is not known needs kAdmin, so that a new one is not open to everybody.
+// The role that a call needs, by its path: "/package.Service/Method".  An
+// unknown method needs kAdmin, so that a new one is not open to everybody.
 Role RoleFor(std::string_view path);
 
 }  // namespace sluice

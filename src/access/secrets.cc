@@ -19,18 +19,18 @@ namespace {
 
 constexpr int64_t kWatchUs = 2'000'000;
 
-// Of one file: a bundle of authorities has some 200 KiB.
+// The size of one file: a bundle of authorities has some 200 KiB.
 constexpr size_t kSecretFileBytesMax = 1 << 20;
 
 absl::StatusOr<std::string> ReadFile(std::string_view flag,
                                      const std::string& path) {
   if (path.empty()) return std::string();
-  // Another kind might keep the reader waiting for ever.
+  // Reading another kind of file might block for ever.
   std::error_code error;
   if (std::filesystem::exists(path, error) &&
       !std::filesystem::is_regular_file(path, error)) {
     return absl::InvalidArgumentError(
-        StrCat("--", flag, "=", path, ": is no regular file"));
+        StrCat("--", flag, "=", path, ": is not a regular file"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kSecretFileBytesMax + 1, '\0');
@@ -103,8 +103,7 @@ absl::Status Secrets::Reload() {
   if (!status.ok() && last_error_ != Message(status)) {
     metrics_.failed_secret_reloads.Increment();
     if (!is_first) {
-      LOG(ERROR) << Message(status)
-                 << "; what was there before stays in effect in its place";
+      LOG(ERROR) << Message(status) << "; the previous contents stay in effect";
     }
   }
   last_error_ = status.ok() ? "" : std::string(Message(status));
@@ -157,7 +156,7 @@ absl::Status Secrets::ReadAuthorities(Contents* contents) const {
 absl::Status Secrets::ReadAccess(Contents* contents) const {
   if (files_.access.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::string text, ReadFile("access_file", files_.access));
-  // An empty one is wrong.
+  // An empty file is an error.
   if (!text.empty() && text == contents->access_text) return absl::OkStatus();
   absl::StatusOr<AccessList> list = AccessList::Parse(text);
   if (!list.ok()) {
@@ -175,7 +174,7 @@ void Secrets::Watch() {
       if (!is_ending_) end_.WaitFor(mutex_, kWatchUs);
       if (is_ending_) return;
     }
-    // What is wrong has been logged.
+    // Reload() has logged its error.
     Reload().IgnoreError();
   }
 }

@@ -1,10 +1,11 @@
-// What the daemon knows its clients by, read from files and kept up to date.
+// The daemon's certificates and its clients' roles, read from files and kept up
+// to date.
 //
-// The files are read again every few seconds.  What has changed is checked, the
-// certificate beside its key, and takes effect for connections and calls that
-// come later; calls under way go on.  What is wrong is logged once, and what
-// was there before stays in effect in its place: nobody whose role was taken
-// away keeps it because a certificate has expired.
+// The files are read again every few seconds.  A change is checked, the
+// certificate together with its key, and takes effect for later connections and
+// calls; calls under way go on.  A faulty file is logged once, and its previous
+// contents stay in effect.  Other files still take effect, so that nobody keeps
+// a role that was taken away because a certificate has expired.
 //
 // Threads: any; a thread of its own reads the files.
 
@@ -41,7 +42,7 @@ class Secrets {
   // Reads the files and goes on watching them.  `clock` and `metrics` must
   // outlive the result.
   // Errors name the flag and the file: kNotFound and the like for a file that
-  // cannot be read, kInvalidArgument for what is wrong in it.
+  // cannot be read, kInvalidArgument for one with faulty contents.
   static absl::StatusOr<std::unique_ptr<Secrets>> Open(SecretFiles files,
                                                        const Clock& clock,
                                                        Metrics& metrics);
@@ -54,16 +55,16 @@ class Secrets {
 
   const SecretFiles& files() const { return files_; }
 
-  // Rises each time that something else takes effect; from 1 up.
+  // Rises with each change that takes effect; from 1 up.
   int64_t generation() const { return generation_; }
-  // Those in effect, and their generation.
+  // The certificates in effect, and their generation.
   std::pair<Certificates, int64_t> certificates() const;
 
-  // OK if the caller has the role, or every client may do everything.
+  // OK if the caller has the role, or if every client may do everything.
   // Errors: those of AccessList::Check().
   absl::Status Check(const Caller& caller, Role needed) const;
 
-  // Reads the files now.  What is wrong is logged and returned; the rest takes
+  // Reads the files now.  Logs and returns errors; files without errors take
   // effect, unless this is the first time.
   absl::Status Reload();
 
@@ -77,8 +78,8 @@ class Secrets {
     friend bool operator==(const Contents&, const Contents&) = default;
   };
 
-  // Each reads its files, and changes its part of `contents` if that has
-  // changed and nothing is wrong with it.
+  // Each reads its files, and updates its part of `contents` if the files have
+  // changed and are without errors.
   absl::Status ReadCertificate(Contents* contents) const;
   absl::Status ReadAuthorities(Contents* contents) const;
   absl::Status ReadAccess(Contents* contents) const;

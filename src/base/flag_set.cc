@@ -21,7 +21,7 @@ namespace {
 // Enough of a bad value for the user to recognize it.
 constexpr size_t kShownBytes = 64;
 
-// Files may name further ones, as far as nobody means a circle by it.
+// Files may name other files, but not in a circle.
 constexpr int kFileDepthMax = 8;
 
 constexpr std::string_view kIndent = "      ";
@@ -31,7 +31,7 @@ std::string Quoted(std::string_view text) {
   return StrCat("'", Printable(text, kShownBytes), "'");
 }
 
-// True if all of `text` is a number, which is then in `value`.
+// True if all of `text` is a number; `value` is then that number.
 template <class Number>
 bool ReadWhole(std::string_view text, Number& value) {
   const char* const end = text.data() + text.size();
@@ -39,7 +39,7 @@ bool ReadWhole(std::string_view text, Number& value) {
   return error == std::errc() && rest == end;
 }
 
-// Nullopt if it is neither.
+// Nullopt if it is neither true nor false.
 std::optional<bool> ReadTruth(std::string_view text) {
   constexpr std::array<std::string_view, 5> kTrue = {"1", "t", "true", "y",
                                                      "yes"};
@@ -68,8 +68,8 @@ std::string Trimmed(std::string_view line) {
   return std::string(line.substr(begin, end - begin));
 }
 
-// Where to break the line: at the last space that leaves it short enough, or
-// else at the first one.
+// Where to break the line: at the last space that leaves it short enough; at
+// the first space if there is none.
 size_t BreakOf(std::string_view line) {
   if (line.size() <= kHelpColumns) return line.size();
   const size_t last = line.rfind(' ', kHelpColumns);
@@ -250,8 +250,8 @@ absl::Status FlagSet::Set(const Flag& flag, std::string_view value,
 
 absl::Status FlagSet::ReadFile(const std::string& path, int depth) const {
   if (depth > kFileDepthMax) {
-    return absl::InvalidArgumentError(
-        StrCat(Quoted(path), " is named by too many files, one by the other"));
+    return absl::InvalidArgumentError(StrCat(
+        Quoted(path), " is at the end of too many files that name each other"));
   }
   std::ifstream file(path);
   std::string line;

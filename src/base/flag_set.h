@@ -1,11 +1,11 @@
-// The flags of one program or command: declared with a target each, parsed
-// once.
+// The flags of one program or command: each is declared with a target, and all
+// are parsed once.
 //
 // A flag is written --name=value or --name value, a switch --name, --noname or
-// --name=false.  One dash is as good as two, and a dash in a name as good as
-// an underscore.  Of a flag that is given again the last value holds.  Flags
-// may stand before, between and after the other arguments; "--" ends them.  A
-// single "-" is no flag.
+// --name=false.  One dash means the same as two, and a dash in a name the same
+// as an underscore.  If a flag is given more than once, the last value holds.
+// Flags may stand before, between and after the other arguments; "--" ends
+// them.  A single "-" is no flag.
 //
 // Threads: none; confined to its owner.
 
@@ -39,20 +39,20 @@ class FlagSet {
  public:
   // How a flag appears to the user: `value` names what follows the equals
   // sign, in capitals ("FILE"); `help` is one or more lines that say what the
-  // flag does and what holds without it.  Lines that are too long for a
-  // terminal are broken.
+  // flag does and what holds without it.  Lines too long for a terminal are
+  // broken.
   struct Text {
     std::string_view name;
     std::string_view value;
     std::string_view help;
   };
 
-  // Takes the value of a flag.  Errors: kInvalidArgument if it cannot be, with
-  // a message that quotes it and does not name the flag.
+  // Takes the value of a flag.  Errors: kInvalidArgument for an invalid value,
+  // with a message that quotes the value and does not name the flag.
   using Setter = std::function<absl::Status(std::string_view)>;
 
-  // The targets must outlive the set; they keep what they hold where the flag
-  // is not given.  Each name is added once.
+  // The targets must outlive the set; a target keeps its value if the flag is
+  // not given.  Each name is added once.
   void AddString(const Text& text, std::string* target);
   // REQUIRES: the range is in that of T.
   template <std::integral T>
@@ -61,7 +61,7 @@ class FlagSet {
     AddWhole(text, range, static_cast<int64_t>(*target),
              [target](int64_t value) { *target = static_cast<T>(value); });
   }
-  // The user writes seconds, in which the range is, and the target has
+  // The user writes seconds, the range is in seconds, and the target is in
   // milliseconds.
   void AddSeconds(const Text& text, IntegerRange range, int64_t* target_ms);
   // A finite number from 0 up.
@@ -89,17 +89,17 @@ class FlagSet {
   }
   void AddSwitch(std::string_view name, std::string_view help, bool* target);
   // A flag of another kind; `initial` is its default, as the user writes it.
-  // Without a name for its value it is a switch, which is set to what follows
-  // the equals sign, or else to "true" or "false".
+  // If `text` names no value, the flag is a switch: it is set to what follows
+  // the equals sign, or to "true" or "false".
   void AddOther(const Text& text, std::string initial, Setter set);
-  // A flag that names a file with flags of this set, --name=value, one a line.
-  // Blank lines do not count, nor do lines that begin with '#'.
+  // A flag that names a file with flags of this set, --name=value, one per
+  // line. Blank lines and lines that begin with '#' are ignored.
   void AddFile(const Text& text);
 
   // Sets the targets of the flags at the beginning of `arguments` and returns
   // how many arguments they took.  "-h" is read as "--help".
   // Errors: kInvalidArgument for an unknown flag, a missing or unwanted value,
-  // a value that cannot be, a file that cannot be read.
+  // an invalid value, a file that cannot be read.
   absl::StatusOr<size_t> ParseLeading(
       std::span<const std::string> arguments) const;
 
@@ -108,10 +108,10 @@ class FlagSet {
   absl::StatusOr<std::vector<std::string>> Parse(
       std::span<const std::string> arguments) const;
 
-  // One paragraph a flag, in the order in which they were added.
+  // One paragraph for each flag, in the order in which they were added.
   std::string Help() const { return Describe(/*with_defaults=*/false); }
-  // The same with what holds where a flag is not given, in parentheses after
-  // its name, unless it is empty or a switch that is off.
+  // The same with each flag's default in parentheses after its name, unless
+  // that is empty or a switch that is off.
   std::string HelpWithDefaults() const {
     return Describe(/*with_defaults=*/true);
   }
@@ -133,7 +133,7 @@ class FlagSet {
   const Flag* Find(std::string_view name) const;
   absl::Status UnknownFlag(std::string_view argument,
                            std::string_view name) const;
-  // Each is given in how many files it stands, one named by the other.
+  // `depth` counts the files that name each other, down to this flag.
   absl::StatusOr<size_t> ParseOne(std::span<const std::string> arguments,
                                   int depth) const;
   absl::Status Set(const Flag& flag, std::string_view value, int depth) const;

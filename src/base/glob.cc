@@ -14,7 +14,7 @@ struct Symbol {
 };
 using Kind = Symbol::Kind;
 
-// Cuts off the first symbol of `glob`, which is not empty.  A backslash at the
+// Takes the first symbol off `glob`, which is not empty.  A backslash at the
 // end stands for itself.
 Symbol Next(std::string_view* glob) {
   char byte = glob->front();
@@ -33,9 +33,9 @@ void Append(char byte, std::string* glob) {
   *glob += byte;
 }
 
-// The automaton of a glob, whose state i says that the text so far is as the
-// first i symbols say that are not stars; a bit for each state (Baeza-Yates and
-// Gonnet, "A new approach to text searching", 1992).
+// The automaton of a glob, with a bit for each state.  In state i the first i
+// symbols, stars not counted, match the text so far (Baeza-Yates and Gonnet, "A
+// new approach to text searching", 1992).
 class Automaton {
  public:
   explicit Automaton(std::string_view glob) {
@@ -76,7 +76,7 @@ class Automaton {
 }  // namespace
 
 bool GlobMatches(std::string_view glob, std::string_view text) {
-  // Up to the first wildcard, which decides about most.
+  // The bytes before the first wildcard decide in most cases.
   while (!glob.empty()) {
     std::string_view rest = glob;
     const Symbol symbol = Next(&rest);
@@ -108,7 +108,7 @@ std::optional<std::string> LiteralOf(std::string_view glob) {
 
 std::string Normalized(std::string_view glob) {
   std::string result;
-  // Of wildcards in a row first each ?, then one *.
+  // In a row of wildcards: first every ?, then one *.
   bool has_star = false;
   const auto end_stars = [&] {
     if (std::exchange(has_star, false)) result += '*';

@@ -23,7 +23,7 @@ std::string BoundedId(std::string_view id, size_t max_bytes) {
     result += c >= 0x20 && c <= 0x7e ? c : '?';
   }
   result += '~';
-  // Two passes from different states: texts that meet in one rarely do in both.
+  // Two passes from different states: texts rarely collide in both.
   const uint64_t first = Fnv1a64(id);
   const uint64_t second = Fnv1a64(id, ~kFnvBasis);
   AppendHex(first, &result);

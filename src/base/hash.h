@@ -25,14 +25,14 @@ constexpr uint64_t Fnv1a64(std::string_view bytes, uint64_t basis = kFnvBasis) {
   return hash;
 }
 
-// The size of what BoundedId makes of a long id.
+// The size of BoundedId()'s result for a long id.
 inline constexpr size_t kBoundedIdBytes = 64 + 1 + 32;
 
 // `id` itself if it has at most `max_bytes`.  Otherwise its first 64 bytes with
 // '?' for what is not printable ASCII, a '~' and a fingerprint of the whole in
-// 32 hexadecimal digits.  A client may thus send a name of any length and it
-// stays distinct, while what we keep, log and compare is bounded.  The result
-// names the same thing when it is given in turn.
+// 32 hexadecimal digits.  So a name of any length from a client stays distinct,
+// while what we keep, log and compare is bounded.  BoundedId() of the result is
+// the result.
 // REQUIRES: max_bytes >= kBoundedIdBytes.
 std::string BoundedId(std::string_view id, size_t max_bytes);
 

@@ -1,9 +1,9 @@
 // The bounds on messages, descriptions, queues and connections, each with its
 // reason.
 //
-// What lies beyond a bound is refused or quarantined with a message that names
+// Whatever exceeds a bound is refused or quarantined with a message that names
 // the bound; nothing is cut silently.  The number of machines, tasks, jobs and
-// classes has no bound but memory: a bridge ends itself when one is refused.
+// classes is bounded only by memory: a bridge ends itself if one is refused.
 
 #ifndef SLUICE_BASE_LIMITS_H_
 #define SLUICE_BASE_LIMITS_H_
@@ -29,7 +29,7 @@ inline constexpr int kMessageDepthMax = 10000;
 
 // Nodes of one machine's tree: a large machine has hundreds of cores.
 inline constexpr size_t kTreeNodesMax = 16384;
-// Of what a machine is said to run already.
+// Tasks that a machine is said to run already.
 inline constexpr size_t kRunningTasksMax = 16384;
 
 // Ids are opaque; longer ones are replaced by a fingerprint.
@@ -41,9 +41,9 @@ inline constexpr size_t kLabelBytesMax = 4096;
 inline constexpr size_t kLabelsMax = 1024;
 
 // Placement rules.  They come with every task and are looked at for every class
-// and kind of machine, so each bound is some ten times what people write and
-// no more.  Duplicates do not count, but for TaskRules: bridges repeat
-// tolerations with every update.
+// and kind of machine, so each bound is only some ten times what people write.
+// Duplicates do not count, except in TaskRules: bridges repeat tolerations with
+// every update.
 //
 // Requirements of a node selector or of one term: some per label of a machine.
 inline constexpr size_t kRequirementsMax = 256;
@@ -55,19 +55,19 @@ inline constexpr size_t kRequirementValuesMax = 4096;
 inline constexpr size_t kAffinityTermsMax = 256;
 // Namespaces of a term: people list teams, a large cluster's tenants.
 inline constexpr size_t kNamespacesMax = 1024;
-// A pattern of job names, which is compared with every one, in time that grows
+// A pattern of job names.  It is compared with every name, in time that grows
 // with both: twice the longest name of Kubernetes.  At most kGlobSymbolsMax.
 inline constexpr size_t kPatternBytesMax = 512;
 inline constexpr size_t kTolerationsMax = 1024;
 inline constexpr size_t kHostPortsMax = 1024;
 inline constexpr size_t kTaintsMax = 256;
-// Controllers that a machine avoids: one for each task it ever got rid of.
+// Controllers that a machine avoids: one for each task that it ever gave up.
 inline constexpr size_t kAvoidsMax = 1024;
 
 // A gang's minimum: more tasks than a cluster runs, and less than the numbers
 // that mean something else (sluice/state/task.h).
 inline constexpr uint64_t kGangMinimumMax = 1 << 24;
-// How long a gang may wait to be whole: a year; who waits longer waits for
+// How long a gang may wait to be whole: a year; whatever waits longer waits for
 // ever.
 inline constexpr int64_t kGangTimeoutSecondsMax = int64_t{366} * 24 * 3600;
 
@@ -79,25 +79,25 @@ inline constexpr size_t kExtendedResourceNamesMax = 256;
 // of 15,000 may lose and regain all of itself.
 inline constexpr size_t kDepartedMachinesMax = 20000;
 
-// Classes of tasks whose names are known for sure (state/class_names.h), and
-// twice as many at most: some hundred bytes each.
+// Task classes whose names are kept for certain (state/class_names.h); at most
+// twice as many are kept.  Each takes some hundred bytes.
 inline constexpr size_t kRecentClassesMax = 50000;
 
-// Uids that expect further removals though their task is gone; each costs a
+// Uids that expect further removals although their task is gone; each costs a
 // record of about a hundred bytes.
 inline constexpr size_t kRemovedTasksMax = 65536;
 
 // Commands waiting for the core thread: at 20,000 a second three seconds.
 inline constexpr size_t kMailboxMax = 65536;
 
-// Of a flow problem that the core thread solves itself, in some 0.2 ms: handing
-// it over and back costs two switches of threads and a second write.
+// Arcs of a flow problem that the core thread solves itself, in some 0.2 ms: to
+// hand it over and back costs two thread switches and a second write.
 inline constexpr int32_t kInlineArcsMax = 1000;
 
 // Commands made durable by one write: more would only delay the first reply.
 inline constexpr size_t kBatchMax = 1024;
 
-// What is lost when a task is stopped.
+// The cost of stopping a task.
 inline constexpr int32_t kPreemptionCostMax = 100000;
 
 // Feeds that are connected or have stated something: a cluster has one or a few
@@ -105,8 +105,8 @@ inline constexpr int32_t kPreemptionCostMax = 100000;
 inline constexpr size_t kFeedsMax = 256;
 inline constexpr size_t kFeedNameBytesMax = 253;
 inline constexpr int64_t kFeedSettleMsMax = 3600000;
-// Of one feed.  A round that may stop tasks looks at all of them for each task
-// that is described otherwise than others.
+// Budgets of one feed.  A round that may stop tasks looks at all of them for
+// each distinct description of a task.
 inline constexpr size_t kBudgetsMax = 10000;
 inline constexpr int64_t kBudgetAmountMax = 1000000000;
 // Events of one message: some 20 milliseconds of the core thread.

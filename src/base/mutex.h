@@ -46,8 +46,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex& mutex_;
 };
 
-// Both waits release `mutex` meanwhile and may return for no reason at all:
-// call them in a loop over the condition that is waited for.
+// Both waits release `mutex` meanwhile and may wake up spuriously: call them in
+// a loop that checks the condition.
 class CondVar {
  public:
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

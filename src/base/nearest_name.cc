@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// What is longer is no slip of the fingers, and would take long to compare.
+// A longer text is no typing error, and would take long to compare.
 constexpr size_t kTypedBytesMax = 64;
 constexpr size_t kPrefixBytesMin = 3;
 

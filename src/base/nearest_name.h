@@ -1,4 +1,4 @@
-// What a user may have meant who typed a name that there is not.
+// What a user who typed an unknown name may have meant.
 //
 // Threads: free functions without state.
 
@@ -11,14 +11,14 @@
 
 namespace sluice {
 
-// Of `names` the one that is nearest to `typed`: the first with the fewest
-// letters to insert, remove, replace or swap with the next one.  Empty if even
-// that takes more than two, or more than a third of the letters.  A name that
-// goes on where `typed` ends is near, too, from three letters on.
+// The name that is nearest to `typed`: the first with the fewest letters to
+// insert, remove, replace or swap with the next one.  Empty if even that takes
+// more than two, or more than a third of the letters.  A name that begins with
+// `typed` is also near if `typed` has three letters or more.
 std::string NearestName(std::string_view typed,
                         const std::vector<std::string>& names);
 
-// "; did you mean 'status'?", with what NearestName() finds; or empty.
+// "; did you mean 'status'?", with the result of NearestName(); or empty.
 std::string DidYouMean(std::string_view typed,
                        const std::vector<std::string>& names);
 

@@ -1,4 +1,4 @@
-// Parts of something as people read them.
+// Ratios as people read them.
 //
 // Threads: a free function without state.
 
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// "at most 1.3 %" of 0.0123: never less than it is.
+// "at most 1.3 %" for 0.0123: rounds up.
 // REQUIRES: 0 <= ratio <= 1.
 std::string AtMostPercent(double ratio);
 

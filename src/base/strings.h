@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-// std::string, std::string_view, absl::string_view and their like.
+// std::string, std::string_view, absl::string_view and the like.
 template <class T>
 concept StringLike = requires(const T& text) {
   { text.data() } -> std::convertible_to<const char*>;
@@ -40,7 +40,7 @@ class StrCatPiece {
   template <StringLike T>
   explicit StrCatPiece(const T& text) : text_(text.data(), text.size()) {}
 
-  // Templates, lest a pointer or an int turn into a bool or a char unasked.
+  // Templates, so that no pointer or int silently becomes a bool or a char.
   template <std::same_as<bool> T>
   explicit StrCatPiece(T value) : text_(value ? "true" : "false") {}
 
@@ -66,7 +66,7 @@ class StrCatPiece {
   std::string_view text_;
 };
 
-// The texts one after the other, with nothing in between.
+// Joins the texts with nothing in between.
 std::string Concatenate(std::initializer_list<StrCatPiece> pieces);
 
 // Joins texts, integers, bools ("true"), chars and floating-point numbers.

@@ -28,7 +28,7 @@ absl::Status CheckEndpoint(std::string_view endpoint) {
   const std::string_view host = endpoint.substr(0, colon);
   const bool is_bracketed = host.front() == '[' && host.back() == ']';
   if (!is_bracketed && host.find_first_of("[]:") != std::string_view::npos) {
-    return Invalid(endpoint, "is not HOST:PORT; IPv6 has brackets");
+    return Invalid(endpoint, "is not HOST:PORT; put brackets around IPv6");
   }
   if (std::any_of(endpoint.begin(), endpoint.end(),
                   [](char c) { return c <= ' ' || c > '~'; })) {
@@ -40,7 +40,7 @@ absl::Status CheckEndpoint(std::string_view endpoint) {
       std::from_chars(port.data(), port.data() + port.size(), number);
   if (result.ec != std::errc() || result.ptr != port.data() + port.size() ||
       number == 0) {
-    return Invalid(endpoint, "has no port from 1 to 65535");
+    return Invalid(endpoint, "needs a port from 1 to 65535");
   }
   return absl::OkStatus();
 }
@@ -48,8 +48,8 @@ absl::Status CheckEndpoint(std::string_view endpoint) {
 absl::Status CheckPrefix(std::string_view prefix) {
   if (prefix.size() <= 1) {
     return absl::InvalidArgumentError(
-        "there is no prefix after the endpoints; etcd://HOST:PORT/PREFIX is "
-        "wanted");
+        "the endpoints are not followed by a prefix; write "
+        "etcd://HOST:PORT/PREFIX");
   }
   if (prefix.size() > kPrefixBytesMax) {
     return Invalid(prefix, StrCat("has more than ", kPrefixBytesMax, " bytes"));
@@ -67,11 +67,11 @@ absl::Status CheckPrefix(std::string_view prefix) {
 }  // namespace
 
 absl::StatusOr<EtcdAddress> ParseEtcdAddress(std::string_view text) {
-  // Wherever it is: a password may have any other sign in it.
+  // An '@' anywhere is refused: a password may hold any other character.
   if (text.find('@') != std::string_view::npos) {
     return absl::InvalidArgumentError(
-        "there is an '@' in it, and what is before that is not shown here as "
-        "it may be secret; etcd knows us by a certificate, not by a password");
+        "it has an '@'; it is not shown here, since what precedes the '@' may "
+        "be a secret; a daemon shows etcd a certificate, not a password");
   }
   if (!text.starts_with(kScheme)) {
     return Invalid(text, "does not begin with etcd://");

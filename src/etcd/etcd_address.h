@@ -21,13 +21,13 @@ struct EtcdAddress {
   std::string prefix;
 };
 
-// Errors: kInvalidArgument, for what is no such address: without the scheme, an
-// endpoint or its port, or without a prefix.  A prefix has printable ASCII
-// without spaces and '@', no empty parts, and 256 bytes at most.  What may hold
-// a password, as it has an '@', is not repeated in the error.
+// Errors: kInvalidArgument if `text` is no such address: the scheme, an
+// endpoint, a port or the prefix is missing.  A prefix has printable ASCII
+// without spaces and '@', no empty parts, and at most 256 bytes.  The error
+// does not repeat a text with an '@', since that may hold a password.
 absl::StatusOr<EtcdAddress> ParseEtcdAddress(std::string_view text);
 
-// What ParseEtcdAddress reads.
+// The text that ParseEtcdAddress reads.
 std::string ToString(const EtcdAddress& address);
 
 }  // namespace sluice

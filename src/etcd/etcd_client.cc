@@ -33,7 +33,7 @@ struct EtcdClient::Endpoint {
 namespace {
 
 constexpr int64_t kPauseMs = 50;  // After all endpoints were tried.
-// Transactions on their way at once: etcd makes one write of its log of them.
+// Transactions in flight at once: etcd writes them to its log together.
 constexpr size_t kInFlightMax = 8;
 
 // etcd closes connections that ping more often than every five seconds.
@@ -55,12 +55,13 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     const EtcdClientOptions& options) {
   if (options.cert_file.empty() != options.key_file.empty()) {
     return absl::InvalidArgumentError(
-        "a certificate for etcd needs its key, and a key its certificate");
+        "a certificate for etcd needs its key, and a key needs its "
+        "certificate");
   }
   if (options.ca_file.empty()) {
     if (!options.cert_file.empty()) {
       return absl::InvalidArgumentError(
-          "a certificate for etcd needs the CA of etcd as well");
+          "a certificate for etcd also needs the CA of etcd");
     }
     return grpc::InsecureChannelCredentials();
   }
@@ -81,7 +82,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // etcd is not behind the proxy of the environment.
+  // etcd is never behind the proxy that the environment names.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(endpoint, credentials, arguments);
 }
@@ -90,7 +91,7 @@ void Prepare(int64_t timeout_ms, grpc::ClientContext* context) {
   context->set_deadline(
       gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                    gpr_time_from_millis(timeout_ms, GPR_TIMESPAN)));
-  // A member that is cut off from the others says so at once.
+  // A member that has lost contact with the others then fails at once.
   context->AddMetadata("hasleader", "true");
 }
 
@@ -98,19 +99,19 @@ bool Has(const grpc::Status& status, std::string_view text) {
   return status.error_message().find(text) != std::string::npos;
 }
 
-// Whether the same call may be answered another time, or elsewhere.
+// Whether the same call may succeed at another time or at another endpoint.
 bool IsTransient(const grpc::Status& status) {
   const grpc::StatusCode code = status.error_code();
   return code == grpc::StatusCode::UNAVAILABLE ||
          code == grpc::StatusCode::DEADLINE_EXCEEDED ||
          code == grpc::StatusCode::CANCELLED ||
-         // Said by a member that ends, and by one with too much to do.
+         // A member says these while it shuts down or has too much to do.
          Has(status, "server stopped") || Has(status, "too many requests") ||
-         // etcd knows our deadline too and may be the first to act on it.
+         // etcd also knows our deadline and may be the first to act on it.
          Has(status, "context deadline") || Has(status, "context canceled");
 }
 
-// What to do about it, where people can.
+// What people can do about it; empty if nothing.
 std::string_view Advice(const grpc::Status& status) {
   if (Has(status, "database space exceeded")) {
     return "; etcd is full and takes no more writes: run `etcdctl compact`, "
@@ -118,18 +119,18 @@ std::string_view Advice(const grpc::Status& status) {
            "--quota-backend-bytes";
   }
   if (Has(status, "request is too large")) {
-    return "; etcd takes less at once than its default: give it a "
+    return "; etcd accepts smaller requests than by default: give it a "
            "--max-request-bytes of at least 1572864";
   }
   if (Has(status, "too many operations")) {
-    return "; etcd takes less at once than its default: give it a "
+    return "; etcd accepts smaller transactions than by default: give it a "
            "--max-txn-ops of at least 128";
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return "; does etcd run there, and has it a leader?";
+    return "; does etcd run there, and does it have a leader?";
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
-    return "; etcd is too slow, cut off, or has no leader";
+    return "; etcd is too slow, is cut off or has no leader";
   }
   return "";
 }
@@ -172,7 +173,7 @@ absl::Status EtcdClient::ToStatus(std::string_view what,
   const std::string text =
       StrCat(what, " at etcd ", endpoint.name, ", prefix ", address_.prefix,
              ": ", Printable(status.error_message(), 1024), Advice(status));
-  // The codes are numbered alike.
+  // gRPC and absl number their codes alike.
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), text);
 }
 
@@ -216,13 +217,13 @@ absl::Status EtcdClient::Check(const etcdserverpb::ResponseHeader& header,
   if (header.cluster_id() != cluster_id_) {
     set_back_ = absl::DataLossError(
         StrCat(ToString(address_), ": cluster ", header.cluster_id(),
-               " answers where cluster ", cluster_id_,
-               " did; was etcd restored from a backup, or are the endpoints "
-               "of two clusters?"));
+               " answers, and cluster ", cluster_id_,
+               " answered before; was etcd restored from a backup, or do the "
+               "endpoints belong to two clusters?"));
   } else if (header.revision() < revision_before) {
     set_back_ = absl::DataLossError(
         StrCat(ToString(address_), ": etcd is at revision ", header.revision(),
-               " and was at ", revision_before,
+               " but was at ", revision_before,
                " before; was it restored from an old backup?"));
   }
   RETURN_IF_ERROR(set_back_);
@@ -300,7 +301,7 @@ absl::StatusOr<std::vector<TxnResponse>> EtcdClient::TxnAll(
   for (size_t first = 0; first < requests.size(); first += kInFlightMax) {
     const size_t end = std::min(first + kInFlightMax, requests.size());
     if (end - first > 1) TryAll(requests, first, end, &tried);
-    // Those that failed are made once more, by the rules for a single one.
+    // Those that failed are made again, by the rules for a single call.
     for (size_t i = first; i < end; ++i) {
       if (tried[i].has_value()) {
         RETURN_IF_ERROR(Check(tried[i]->header(), before));
@@ -361,7 +362,7 @@ absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
                              endpoint.lease->LeaseKeepAlive(&context);
                          const bool is_answered =
                              stream->Write(request) && stream->Read(&response);
-                         // etcd does not end the stream before we do.
+                         // etcd ends the stream only after we have.
                          if (is_answered) context.TryCancel();
                          const grpc::Status status = stream->Finish();
                          return is_answered ? grpc::Status::OK : status;
@@ -400,7 +401,7 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
   if (stream->Write(request)) {
     etcdserverpb::WatchResponse response;
     while (!is_deleted && stream->Read(&response)) {
-      is_watched = true;  // Said at once, whatever happens to the key.
+      is_watched = true;  // etcd says so at once, before any event.
       is_deleted = response.events_size() > 0 || response.canceled();
     }
   }
@@ -413,7 +414,7 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
     status = grpc::Status(
         is_late && is_watched ? grpc::StatusCode::DEADLINE_EXCEEDED
                               : grpc::StatusCode::UNAVAILABLE,
-        is_watched ? "the watch has ended" : "the watch was not begun");
+        is_watched ? "the watch has ended" : "the watch did not begin");
   }
   if (status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
     GoOnAfter(current);
@@ -425,7 +426,7 @@ EtcdClient::Watch::Watch(EtcdClient& client,
                          const etcdserverpb::WatchCreateRequest& what)
     : client_(client), endpoint_(client.current_.load()) {
   *request_.mutable_create_request() = what;
-  // A member that is cut off from the others ends it.
+  // A member that has lost contact with the others then ends the watch.
   context_.AddMetadata("hasleader", "true");
 }
 
@@ -447,7 +448,7 @@ absl::StatusOr<etcdserverpb::WatchResponse> EtcdClient::Watch::Next() {
   if (response.compact_revision() > 0) {
     return absl::OutOfRangeError(
         StrCat(ToString(client_.address()),
-               ": what was to be watched is compacted up to revision ",
+               ": the watched history is compacted up to revision ",
                response.compact_revision()));
   }
   if (response.canceled()) return End(response.cancel_reason());

@@ -1,18 +1,18 @@
-// Calls to an etcd cluster, one after the other or some at a time.
+// Calls to an etcd cluster, one by one or several at a time.
 //
-// A call goes to the endpoint that answered last.  Where that one is away,
-// silent or without a leader the call is made again at the next one, round and
-// round, until its time is over, and each round gives an attempt twice the time
-// of the last: a member that is silent costs little, and one that is slow is
-// waited for.  A call may thus be executed twice, and one that was given up may
-// be executed later: callers make calls of which either does no harm, by what
-// their transactions compare.
+// A call goes to the endpoint that answered last.  If that endpoint is down, is
+// silent or has no leader, the call is made again at the next one, round and
+// round, until its time is over.  Each round gives an attempt twice the time of
+// the round before: a silent member costs little, and a slow one is waited for.
+// So etcd may execute a call twice, or execute it after the client gave it up.
+// Callers only make calls that do no harm then, because their transactions
+// compare what they expect.
 //
-// An etcd that was set back to an older state is not the one that we know.
-// Each answer to Range and Txn is checked: another cluster, or a revision
-// smaller than one that was seen before the call was made, is kDataLoss, and so
-// is every later call.  A process that has just begun has seen nothing, and
-// cannot know that it is told old news.
+// An etcd that was set back to an older state is not the one that we know.  The
+// client checks each answer to Range and Txn: another cluster, or a revision
+// below one that was seen before the call, is kDataLoss, and so is every later
+// call.  A new process has seen nothing yet and cannot notice that an answer is
+// old.
 //
 // Threads: any.  Every call blocks until it is answered or its time is over.
 
@@ -45,27 +45,27 @@ namespace sluice {
 
 struct EtcdClientOptions {
   EtcdAddress address;
-  // Files in PEM.  With a `ca_file` etcd is spoken to by TLS and must have a
-  // certificate of it; with the other two we show it one of ours.
+  // Files in PEM.  With a `ca_file` the client speaks TLS to etcd and trusts
+  // that CA; with the other two it shows etcd its own certificate.
   std::string ca_file = {};
   std::string cert_file = {};
   std::string key_file = {};
   // How long a call is tried, over all endpoints.
   int64_t timeout_ms = 10000;
-  // How long one endpoint may be silent before the next one is asked, in the
-  // first round.
+  // In the first round: how long one endpoint may be silent before the next one
+  // is asked.
   int64_t attempt_ms = 1000;
 };
 
 class EtcdClient {
  public:
   // Connects when the first call is made.
-  // Errors: a file that cannot be read, a certificate without a key or the
-  // other way round, and either without a CA.
+  // Errors: a file that cannot be read, a certificate without a key, a key
+  // without a certificate, and either of them without a CA.
   static absl::StatusOr<std::unique_ptr<EtcdClient>> Make(
       const EtcdClientOptions& options);
 
-  // As Make(), with credentials that are there.
+  // As Make(), with credentials that the caller has made.
   EtcdClient(const EtcdClientOptions& options,
              const std::shared_ptr<grpc::ChannelCredentials>& credentials);
   ~EtcdClient();
@@ -74,16 +74,16 @@ class EtcdClient {
 
   // Errors, here and below, name the endpoint and the prefix.
   // kUnavailable: no endpoint could be reached or had a leader.
-  // kDeadlineExceeded: none answered in time; it may happen all the same.
+  // kDeadlineExceeded: none answered in time; etcd may still execute the call.
   // kResourceExhausted: etcd is full.  kDataLoss: as above.  kOutOfRange: the
   // revision is compacted.  kInvalidArgument: too large, or too many
-  // operations.  kPermissionDenied, kUnauthenticated: etcd does not let us.
-  // A time-out of 0 is that of the options.
+  // operations.  kPermissionDenied, kUnauthenticated: etcd does not let us in.
+  // A timeout of 0 means that of the options.
   absl::StatusOr<etcdserverpb::RangeResponse> Range(
       const etcdserverpb::RangeRequest& request, int64_t timeout_ms = 0);
   absl::StatusOr<etcdserverpb::TxnResponse> Txn(
       const etcdserverpb::TxnRequest& request);
-  // The same for several, some of them at a time, in no order.
+  // The same for several transactions, some at a time and in any order.
   absl::StatusOr<std::vector<etcdserverpb::TxnResponse>> TxnAll(
       const std::vector<etcdserverpb::TxnRequest>& requests);
 
@@ -91,44 +91,44 @@ class EtcdClient {
 
   struct Grant {
     int64_t lease = 0;
-    int64_t ttl_s = 0;  // May be more than was asked for.
+    int64_t ttl_s = 0;  // May be longer than requested.
   };
   absl::StatusOr<Grant> GrantLease(int64_t ttl_s);
-  // OK as well where there is no such lease.
+  // Also OK if there is no such lease.
   absl::Status RevokeLease(int64_t lease, int64_t timeout_ms);
-  // Seconds that the lease has from when etcd got this; 0: it is gone.
+  // Seconds for which the lease lasts after etcd got this; 0: it has ended.
   absl::StatusOr<int64_t> KeepAlive(int64_t lease, int64_t timeout_ms);
 
-  // Seconds that a lease has left, rounded down; 0 also where it has ended.
+  // Seconds that are left of a lease, rounded down; also 0 if it has ended.
   absl::StatusOr<int64_t> TimeToLive(int64_t lease, int64_t timeout_ms);
 
-  // Waits until `key` is deleted at `revision` or later.  OK too where that
-  // revision is compacted, so that it may have been.
-  // Errors: kDeadlineExceeded after the time; kUnavailable when the watch
-  // broke or the endpoint was silent, which says nothing about the key.
+  // Waits until `key` is deleted at `revision` or later.  Also OK if that
+  // revision is compacted, since the key may be deleted then.
+  // Errors: kDeadlineExceeded after the time; kUnavailable when the watch broke
+  // or the endpoint was silent, which says nothing about the key.
   absl::Status AwaitDeletion(std::string_view key, int64_t revision,
                              int64_t timeout_ms);
 
-  // What happens to some keys from a revision on.
+  // The changes of a range of keys from a revision on.
   //
-  // Threads: one, but for Cancel().
+  // Threads: one, except for Cancel().
   class Watch {
    public:
     // Does not wait for etcd.  The client must outlive it.
     Watch(EtcdClient& client, const etcdserverpb::WatchCreateRequest& what);
-    ~Watch();  // Ends it.
+    ~Watch();  // Ends the watch.
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    // Waits for the next response, which may have no events.  They come in the
-    // order of their revisions, none is left out, and those of one revision
-    // may be in several responses.
-    // Errors, after which there is no more: kOutOfRange where what was asked
-    // for is compacted.  kUnavailable, which names the endpoint: the watch
-    // broke, or was cancelled; the next one is made elsewhere.
+    // Waits for the next response, which may have no events.  Events come in
+    // the order of their revisions, and none is left out.  Events of one
+    // revision may be spread over several responses.
+    // Errors are final.  kOutOfRange: the requested history is compacted.
+    // kUnavailable, which names the endpoint: the watch broke or was cancelled;
+    // the next watch goes to another endpoint.
     absl::StatusOr<etcdserverpb::WatchResponse> Next();
 
-    // Ends a wait, now or later.  By any thread.
+    // Ends a wait, now or later.  May be called by any thread.
     void Cancel() { context_.TryCancel(); }
 
    private:
@@ -136,14 +136,14 @@ class EtcdClient {
 
     EtcdClient& client_;
     size_t endpoint_;                     // Its index.
-    etcdserverpb::WatchRequest request_;  // Empty once it is sent.
+    etcdserverpb::WatchRequest request_;  // Empty once sent.
     grpc::ClientContext context_;
     std::unique_ptr<grpc::ClientReaderWriterInterface<
         etcdserverpb::WatchRequest, etcdserverpb::WatchResponse>>
         stream_;
   };
 
-  // Of the endpoint that answered last.
+  // The version of the endpoint that answered last.
   absl::StatusOr<etcdserverpb::StatusResponse> MemberStatus();
 
   const EtcdAddress& address() const { return address_; }
@@ -153,9 +153,9 @@ class EtcdClient {
   using Attempt =
       absl::FunctionRef<grpc::Status(Endpoint&, grpc::ClientContext&)>;
 
-  // Makes the call until it is answered; `what` is for errors.
+  // Repeats the call until it is answered; `what` is for errors.
   absl::Status Call(std::string_view what, int64_t timeout_ms, Attempt attempt);
-  // Makes some calls at once, each at one endpoint and once.
+  // Makes some calls at once, each at one endpoint and only once.
   void TryAll(const std::vector<etcdserverpb::TxnRequest>& requests,
               size_t first, size_t end,
               std::vector<std::optional<etcdserverpb::TxnResponse>>* responses);
@@ -163,8 +163,8 @@ class EtcdClient {
                         const grpc::Status& status) const;
   absl::Status Check(const etcdserverpb::ResponseHeader& header,
                      int64_t revision_before);
-  // The calls after one that failed at `endpoint` go to the next one, unless
-  // another thread has gone on already.
+  // Calls after one that failed at `endpoint` go to the next one, unless
+  // another thread has already moved on.
   void GoOnAfter(size_t endpoint);
 
   const EtcdAddress address_;
@@ -176,7 +176,7 @@ class EtcdClient {
 
   std::atomic<int64_t> revision_ = 0;  // The largest seen.
   Mutex mutex_;
-  CondVar pause_;  // Never notified; waited for between attempts.
+  CondVar pause_;  // Never notified: it times the pause between rounds.
   uint64_t cluster_id_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status set_back_ ABSL_GUARDED_BY(mutex_);
 };

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// After something failed; twice as long when it fails again.
+// The pause after a failure; it doubles with each further one.
 constexpr int64_t kPauseUsMin = 100'000;
 constexpr int64_t kPauseUsMax = 10'000'000;
 
@@ -29,12 +29,12 @@ std::string ValueIn(const etcdserverpb::RangeResponse& range) {
   return range.kvs_size() > 0 ? range.kvs(0).value() : "";
 }
 
-// The number at the end of a head or a tail; 0 where there is none yet.
+// The number at the end of a head or a tail; 0 if there is none yet.
 absl::StatusOr<int64_t> NumberOf(char mark, const std::string& value) {
   const int64_t number = value.empty() ? 0 : NumberAfter(mark, value);
   if (number >= 0) return number;
-  return absl::DataLossError(
-      StrCat("'", Printable(value, 64), "' is no head and no tail of a log"));
+  return absl::DataLossError(StrCat("'", Printable(value, 64),
+                                    "' is neither a head nor a tail of a log"));
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void EtcdFollower::Follow() {
     is_broken_ = true;
     if (last_error != Message(status)) {
       last_error = std::string(Message(status));
-      LOG(WARNING) << "following: " << last_error << "; going on";
+      LOG(WARNING) << "following: " << last_error << "; trying again";
     }
     Pause(pause_us);
     pause_us = std::min(2 * pause_us, kPauseUsMax);
@@ -143,13 +143,13 @@ absl::Status EtcdFollower::Read() {
   etcdserverpb::RangeRequest request = RangeOf(top_ + "log/", revision_);
   RETURN_IF_ERROR(ReadPages(client_, &request, add_chunk));
   while (records_.number < head) RETURN_IF_ERROR(records_.Advance());
-  LOG(INFO) << "keeps warm: records=" << records_.values.size()
-            << " chunk=" << head;
+  LOG(INFO) << "following the store in memory: records="
+            << records_.values.size() << " chunk=" << head;
   return absl::OkStatus();
 }
 
 absl::Status EtcdFollower::CheckKnown() {
-  // No value of the head is ever used twice.
+  // The head never has the same value twice.
   etcdserverpb::RangeRequest request;
   request.set_key(top_ + "head");
   request.set_revision(revision_);
@@ -157,13 +157,13 @@ absl::Status EtcdFollower::CheckKnown() {
                    client_.Range(request));
   if (ValueIn(found) == records_.head) return absl::OkStatus();
   return absl::OutOfRangeError(StrCat(ToString(client_.address()),
-                                      " is not what it was at revision ",
+                                      " differs from what it was at revision ",
                                       revision_));
 }
 
 absl::Status EtcdFollower::Watch() {
-  // One watch, so that all comes in its order: the head, the leader, whom it
-  // does not need, and the log.
+  // A single watch keeps everything in order: the head, the leader's key, which
+  // is not needed, and the log.
   etcdserverpb::WatchCreateRequest request;
   request.set_key(top_ + "head");
   request.set_range_end(EndOf(top_ + "log/"));
@@ -184,7 +184,7 @@ absl::Status EtcdFollower::Watch() {
     int64_t revision = revision_;
     for (mvccpb::Event& event : *response->mutable_events()) {
       if (event.kv().mod_revision() > revision) {
-        revision_ = revision;  // All of which has come.
+        revision_ = revision;  // All of it has arrived.
         revision = event.kv().mod_revision();
       }
       status = Apply(event);

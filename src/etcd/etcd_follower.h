@@ -1,13 +1,13 @@
-// Keeps the records of a store on etcd in memory while somebody else leads, so
-// that who leads next need not read them.
+// Keeps the records of a store on etcd in memory while another daemon leads, so
+// that the next leader need not read them.
 //
 // It reads the store once, at one revision, and then watches the head and the
-// log.  A watch that breaks goes on at another endpoint if the head was then
-// what it is known to have been; else, and where history is compacted or the
-// log is not what it should be, the store is read again.  It never gives up:
-// what is wrong with a store is for its leader to say.
+// log.  If a watch breaks, it goes on at another endpoint, provided that the
+// head at the last revision is the one it knows.  Otherwise it reads the store
+// again; it also does so if history is compacted or the log is not as it should
+// be.  It never gives up: the leader is the one to report a faulty store.
 //
-// The memory is that of the store, with its log.
+// It needs as much memory as the store and its log.
 //
 // Threads: any.  It has one of its own.
 
@@ -37,11 +37,12 @@ class EtcdFollower {
   EtcdFollower& operator=(const EtcdFollower&) = delete;
   ~EtcdFollower();
 
-  // Ends following, after the first reading where that is under way.
-  // What the store held not long ago; nothing if that is not known.
+  // Ends following; a first read that is under way ends first.
+  // What the store held a short time ago; nothing if that is not known.
   std::optional<EtcdRecords> Take();
 
-  // The last chunk of the log that it has seen; -1: it is not that far.
+  // The last chunk of the log that it has seen; -1: it has not read the store
+  // yet.
   int64_t number() const;
 
  private:
@@ -49,15 +50,15 @@ class EtcdFollower {
 
   void Follow();
   void End(Wish wish);
-  // Waits; returns at once when it is to end.
+  // Waits; returns at once when following is to end.
   void Pause(int64_t time_us);
   Wish wish() const;
   void SetNumber(int64_t number);
 
-  // Reads the store anew.
+  // Reads the whole store.
   absl::Status Read();
-  // Whether the store is still the one that was read, as far as it can be
-  // told.  Errors: also kOutOfRange where it cannot.
+  // Whether the store is still the one that was read, as far as that can be
+  // told.  Errors: also kOutOfRange if it cannot be told.
   absl::Status CheckKnown();
   // Follows until that fails or is to end.
   absl::Status Watch();
@@ -65,12 +66,12 @@ class EtcdFollower {
   absl::Status Apply(mvccpb::Event& event);  // Takes its value.
 
   EtcdClient& client_;
-  const std::string top_;  // Of all keys.
+  const std::string top_;  // All keys begin with it.
 
-  // The thread's, and whose that was after it has ended.
+  // Only the thread uses these; whoever has joined it may use them, too.
   EtcdRecords records_;
   bool is_known_ = false;   // The records are true as of `revision_`.
-  bool is_broken_ = false;  // And the watch that went on from there ended.
+  bool is_broken_ = false;  // The watch that went on from there has ended.
   int64_t revision_ = 0;
 
   mutable Mutex mutex_;

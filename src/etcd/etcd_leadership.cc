@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kResignMs = 1000;
 
-// Makes the key with the lease if there is none; else says what it is.
+// Creates the key with the lease if there is none; else reads the key.
 etcdserverpb::TxnRequest MakeClaim(const std::string& key,
                                    const std::string& name, int64_t lease) {
   etcdserverpb::TxnRequest claim;
@@ -75,7 +75,7 @@ absl::StatusOr<bool> EtcdLeadership::Campaign() {
     if (!claim.succeeded() && claim.responses_size() > 0) {
       seen = claim.responses(0).response_range();
       *seen.mutable_header() = claim.header();
-      // It was ours if the call was made twice.
+      // The key is ours if the call was executed twice.
       if (seen.kvs_size() > 0 && seen.kvs(0).lease() == grant.lease) {
         revision = seen.kvs(0).create_revision();
       }
@@ -109,12 +109,12 @@ bool EtcdLeadership::IsHolderSilent(int64_t timeout_ms) {
   if (holder_lease_ == 0) return false;
   const absl::StatusOr<int64_t> left_s =
       client_.TimeToLive(holder_lease_, timeout_ms);
-  // Rounded down: less than a second more is left.
+  // The answer is rounded down: less than a second more is left.
   return left_s.ok() && 2 * (*left_s + 1) <= options_.lease_s;
 }
 
 void EtcdLeadership::KeepAlive(int64_t lease) {
-  // Three chances in each lease, and quicker ones once one is missed.
+  // Three attempts in each lease, and faster ones after a failure.
   const int64_t interval_us = lease_us_ / 3;
   int64_t next_us = clock_.MonotonicUs() + interval_us;
   for (;;) {
@@ -154,7 +154,7 @@ bool EtcdLeadership::IsKeyGone(int64_t timeout_ms) {
   look.set_key(key_);
   const absl::StatusOr<etcdserverpb::RangeResponse> seen =
       client_.Range(look, timeout_ms);
-  if (!seen.ok()) return false;  // The next transaction tells.
+  if (!seen.ok()) return false;  // The next transaction will tell.
   if (seen->kvs_size() > 0) WarnIfItNeverGoes(seen->kvs(0));
   return seen->kvs_size() == 0 ||
          seen->kvs(0).create_revision() != create_revision_;
@@ -165,8 +165,8 @@ void EtcdLeadership::WarnIfItNeverGoes(const mvccpb::KeyValue& key) {
   warned_of_ = key.mod_revision();
   LOG(ERROR) << "etcd: the key " << key_ << " has no lease, so it was put ('"
              << Printable(key.value(), 64)
-             << "') by something else than a daemon, and no daemon can lead "
-                "it until it is deleted: run `etcdctl del "
+             << "') by something other than a daemon; no daemon can lead until "
+                "it is deleted: run `etcdctl del "
              << key_ << "`";
 }
 

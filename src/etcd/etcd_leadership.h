@@ -1,18 +1,18 @@
 // Who may write to a store on etcd: whoever holds its leader's key.
 //
-// The key PREFIX/leader has the lease of its holder, who keeps that alive. When
-// the holder ends or is not heard of for a lease, etcd deletes the key and
-// somebody else may make it anew, at another revision.  So the key with the
-// revision at which it was made names one time of one holder: a transaction
-// that compares it (Fence) does nothing after that time, whatever its sender
-// believes.  What is not a transaction, such as an answer from memory, must not
-// leave after valid_until_us().
+// The key PREFIX/leader is bound to a lease, which its holder keeps alive. When
+// the holder ends, or is silent for the length of the lease, etcd deletes the
+// key.  Then another daemon may create it again, at another revision.  So the
+// key and the revision that created it name one term of one leader: a
+// transaction that compares both (Fence) does nothing after that term, whatever
+// its sender believes.  Whatever is not a transaction, such as an answer from
+// memory, must not leave after valid_until_us().
 //
-// A key without a lease was put by somebody else and never goes by itself: then
-// nobody can lead, and the log says once what to do.
+// A key without a lease was put by something else and never disappears by
+// itself.  Then nobody can lead, and the log says once what to do.
 //
 // Threads: Campaign, AwaitVacancy and the destructor by one at a time; the rest
-// by any.  Keeping the lease has a thread of its own.
+// by any.  A thread of its own keeps the lease alive.
 
 #ifndef SLUICE_ETCD_ETCD_LEADERSHIP_H_
 #define SLUICE_ETCD_ETCD_LEADERSHIP_H_
@@ -30,7 +30,7 @@
 
 namespace sluice {
 
-// One time of one leader.
+// One term of one leader.
 struct Fence {
   std::string key;
   int64_t create_revision = 0;
@@ -39,7 +39,7 @@ struct Fence {
 struct EtcdLeadershipOptions {
   // What others are told about the holder, such as "sluice-0 10.0.0.7:9090".
   std::string name;
-  // How long the key outlives a holder that is not heard of.
+  // How long the key outlives a holder that has fallen silent.
   int64_t lease_s = 10;
 };
 
@@ -50,35 +50,35 @@ class EtcdLeadership {
                  EtcdLeadershipOptions options);
   EtcdLeadership(const EtcdLeadership&) = delete;
   EtcdLeadership& operator=(const EtcdLeadership&) = delete;
-  // Gives the leadership back, as far as etcd can be reached within a second;
-  // else the lease ends by itself.
+  // Resigns if etcd answers within a second; otherwise the lease ends by
+  // itself.
   ~EtcdLeadership();
 
-  // Tries once to become the leader; returns whether it is, from now on until
-  // is_lost().  If not, holder() says who is.
-  // May be called again then, or when it was lost.
+  // Tries once to become the leader and returns whether it leads now, which it
+  // does until is_lost().  If it does not, holder() says who leads.
+  // May be called again then, and after the leadership was lost.
   // Errors: those of the client.
   absl::StatusOr<bool> Campaign();
 
   // After a Campaign() that was lost: waits until the holder has gone.
   // Errors: kDeadlineExceeded if it is still there after the time; kUnavailable
-  // if it cannot be known.
+  // if etcd does not tell.
   absl::Status AwaitVacancy(int64_t timeout_ms);
 
-  // After a Campaign() that was lost: whether the holder has not been heard of
-  // for more than half of the lease.  False where that cannot be known.
+  // After a Campaign() that was lost: whether the holder has been silent for
+  // more than half of the lease.  False if etcd does not tell.
   bool IsHolderSilent(int64_t timeout_ms);
 
-  // The name of the leader that the last Campaign() found, or one's own.
+  // The name of the leader that the last Campaign() found; it may be our own.
   std::string holder() const;
 
   // REQUIRES: Campaign() returned true.
   Fence fence() const;
 
-  // By the monotonic clock: until then nobody else leads.  It is later with
-  // each message that keeps the lease, counted from before that was sent.
-  // While a machine is suspended its clock stands still: what a machine does
-  // first when it wakes up only the fence can stop.
+  // A time of the monotonic clock until which nobody else leads.  Each message
+  // that keeps the lease alive moves it, counted from before it was sent.
+  // The clock of a suspended machine stands still: only the fence can stop what
+  // such a machine does first when it wakes up.
   int64_t valid_until_us() const { return valid_until_us_.load(); }
   bool leads() const { return clock_.MonotonicUs() < valid_until_us(); }
   // etcd has said that the lease has ended.
@@ -88,8 +88,8 @@ class EtcdLeadership {
   // Ends the thread and the lease.
   void Resign();
   void KeepAlive(int64_t lease);
-  // Whether somebody has deleted the key, or made it anew, as far as that can
-  // be known in this time.
+  // Whether somebody has deleted the key, or has created it again.  False if
+  // etcd does not tell within this time.
   bool IsKeyGone(int64_t timeout_ms);
   void WarnIfItNeverGoes(const mvccpb::KeyValue& key);
 
@@ -98,10 +98,10 @@ class EtcdLeadership {
   const EtcdLeadershipOptions options_;
   const std::string key_;
   int64_t lease_ = 0;         // 0: none.
-  int64_t lease_us_ = 0;      // How long it lasts.
-  int64_t vacant_from_ = 0;   // The revision after which the key may go.
+  int64_t lease_us_ = 0;      // Its length.
+  int64_t vacant_from_ = 0;   // The key may go from this revision on.
   int64_t holder_lease_ = 0;  // 0: none.
-  int64_t warned_of_ = 0;     // A revision of the key without a lease.
+  int64_t warned_of_ = 0;     // Revision at which the key had no lease.
   std::thread keeper_;
 
   std::atomic<int64_t> create_revision_ = 0;

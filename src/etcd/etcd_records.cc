@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// A page is as many keys as were about so many bytes before.
+// A page has as many keys as would have had about so many bytes before.
 constexpr int64_t kPageBytes = 1 << 20;
 constexpr int64_t kPageKeysMin = 1;
 constexpr int64_t kPageKeysFirst = 64;

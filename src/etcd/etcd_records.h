@@ -1,6 +1,6 @@
 // The records of a store on etcd in memory, and how they are read from there.
 //
-// Where a store keeps what is in etcd_store.h.
+// etcd_store.h says where a store keeps what.
 //
 // Threads: as the standard containers.
 
@@ -21,22 +21,22 @@
 
 namespace sluice {
 
-// The first key after all that begin with `prefix`, which ends with a slash or
-// is followed by bytes that do not matter.
+// The end of the range of keys that begin with `prefix`: the first key after
+// all of them.
 std::string EndOf(std::string prefix);
 
-// In nineteen digits, so that they sort by number.
+// `number` in nineteen digits, so that keys sort by number.
 std::string ChunkNumber(int64_t number);
 
-// The number that `text` ends with, after `mark`, or that it is where there is
-// no `mark`; -1 where there is none.
+// The number after the last `mark` in `text`, or the number that all of `text`
+// is if it has no `mark`; -1 if that is no number.
 int64_t NumberAfter(char mark, std::string_view text);
 
-// The number of a part, at the end of its key.
+// The bytes at the end of a part's key that hold its number.
 inline constexpr size_t kPartNumberBytes = 4;
 
-// Reads the keys of `request`, in pages, at its revision; if that is 0, at that
-// of now, to which it is set.  Calls `visit` for each, ascending.
+// Reads the keys of `request` page by page, at its revision; if that is 0, at
+// the current one, which it then is set to.  Calls `visit` for each, ascending.
 // Errors: those of the client and of `visit`.
 absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
                        absl::FunctionRef<absl::Status(const std::string& key,
@@ -45,23 +45,23 @@ absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
 
 // What a store held when the head passed a chunk.
 struct EtcdRecords {
-  // The head then, which is never the same again; empty: there was none.
+  // The head at that time; no later head has this value.  Empty: none.
   std::string head = {};
   // The number of that chunk; 0: none.
   int64_t number = 0;
-  // All that is in its place below data/ and parts/, and what the log says up
-  // to that chunk.  By the whole keys.
+  // All that is in place below data/ and parts/, with what the log says up to
+  // that chunk.  By whole keys.
   absl::btree_map<std::string, std::string, std::less<>> values = {};
-  // The log from the tail on, by number.  What is after that chunk may never
+  // The log from the tail on, by number.  Later chunks than that one may never
   // count.
   absl::btree_map<int64_t, std::string> log = {};
 
-  // Does what the next chunk says.
-  // Errors: kDataLoss if the log does not have it, or it is damaged; nothing is
-  // changed then.
+  // Applies the next chunk.
+  // Errors: kDataLoss if the log does not have it, or if it is damaged; then
+  // nothing changes.
   absl::Status Advance();
 
-  // As Store::Scan(), of the store whose keys begin with `top`.
+  // As Store::Scan(), for the store whose keys begin with `top`.
   absl::Status Scan(std::string_view top, std::string_view prefix,
                     Store::Visitor visit) const;
 };

@@ -15,24 +15,24 @@ namespace {
 
 constexpr size_t kShownBytes = 256;
 
-// Between two tries where etcd does not answer as it should.
+// The pause between two attempts when etcd does not answer as it should.
 constexpr int64_t kRetryUs = 1'000'000;
 
-// Stop() and a leader's silence are noticed after so long at the latest, or
-// after an eighth of the lease if that is less.
+// The longest delay until Stop() and a leader's silence are noticed; an eighth
+// of the lease if that is less.
 constexpr int64_t kWatchMsMax = 500;
 
-// A leader ends so long before others may lead, or a tenth of the lease if that
+// A leader ends this long before others may lead; a tenth of the lease if that
 // is less.
 constexpr int64_t kMarginUs = 500'000;
 
 // A member of etcd may be silent for a third of the lease before the next one
-// is asked, so that a leader loses no lease by it.
+// is asked, so that a silent member costs no leader its lease.
 int64_t AttemptMs(int64_t lease_s) {
   return std::min(EtcdClientOptions().attempt_ms, lease_s * 1000 / 3);
 }
 
-// Whether another try may mend it.
+// Whether another attempt may succeed.
 bool IsPassing(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status) || absl::IsOutOfRange(status) ||
@@ -113,7 +113,7 @@ absl::StatusOr<bool> EtcdReplica::TryToLead(const Calls& calls) {
                                           : follower_->number());
     wait = leadership_->AwaitVacancy(watch_ms_);
   } while (absl::IsDeadlineExceeded(wait) && !is_stopped());
-  // A watch that broke says nothing: the next campaign tells how things are.
+  // If the watch broke, nothing is known: the next campaign will tell.
   if (!wait.ok()) Pause(watch_ms_ * 1000);
   return false;
 }
@@ -128,7 +128,7 @@ void EtcdReplica::Prepare(const Calls& calls) {
   if (follower_ != nullptr) known_ = follower_->Take();
   follower_.reset();
   if (!known_.has_value()) return Follow();
-  LOG(INFO) << "the leader is silent: prepares to lead";
+  LOG(INFO) << "the leader is silent; preparing to lead";
   const absl::Status status = calls.prepare();
   LOG_IF(WARNING, !status.ok()) << "preparing to lead: " << Message(status);
   prepared_head_.reset();
@@ -141,7 +141,7 @@ absl::Status EtcdReplica::AwaitEnd() {
     const int64_t left_us =
         leadership_->valid_until_us() - margin_us - clock_.MonotonicUs();
     if (left_us <= 0) return Deposed();
-    // A lease that etcd has ended is known before its time.
+    // Wakes up early: etcd may say that it has ended the lease.
     if (!Pause(std::min(left_us, margin_us))) return absl::OkStatus();
   }
 }
@@ -176,7 +176,7 @@ absl::Status EtcdReplica::Deposed() const {
       leadership_->is_lost()
           ? StrCat("deposed: the lease on ", description(), " has ended")
           : StrCat("deposed: the lease on ", description(),
-                   " could not be kept alive, and ends"));
+                   " could not be kept alive and is about to end"));
 }
 
 absl::Status EtcdReplica::Write(const WriteBatch& batch,

@@ -1,11 +1,12 @@
-// One of several daemons on a store in etcd: it follows the one that leads, and
-// leads when that has gone.  While it follows it keeps what is in the store in
-// memory, so that it need not read it when it leads.  Once the leader has been
-// silent for half of its lease, it has its owner prepare to lead.
+// One of several daemons on a store in etcd: it follows the leader, and leads
+// when the leader has gone.  While it follows, it keeps the contents of the
+// store in memory, so that it need not read them when it leads.  Once the
+// leader has been silent for half of its lease, it has its owner prepare to
+// lead.
 //
-// As a store it is usable while it leads: what it writes is refused by etcd
-// once somebody else may lead, and CheckHeld() says so by the monotonic clock
-// before that.
+// It can be used as a store while it leads.  etcd refuses its writes once
+// another daemon may lead, and CheckHeld() reports that earlier, by the
+// monotonic clock.
 //
 // Threads: Stop(), replicas() and CheckHeld() by any, the rest by one at a
 // time.
@@ -37,55 +38,55 @@ class EtcdReplica final : public Store {
  public:
   struct Options {
     EtcdClientOptions client;
-    // How long a leader that is not heard of still leads.
+    // How long a leader that has fallen silent still leads.
     int64_t lease_s = 10;
   };
 
-  // Connects when it is needed.
+  // Connects at the first call.
   // Errors: those of EtcdClient::Make().
   static absl::StatusOr<std::unique_ptr<EtcdReplica>> Make(
       const Options& options);
 
   // For Make().
   EtcdReplica(std::unique_ptr<EtcdClient> client, int64_t lease_s);
-  // Lets others lead at once.
+  // Resigns, so that another daemon may lead at once.
   ~EtcdReplica() override;
 
-  // What the owner does meanwhile.
+  // What the owner does while this one follows.
   struct Calls {
-    // Somebody else leads, at this address; empty: nobody does.
+    // Another daemon leads, at this address; empty: none does.
     absl::FunctionRef<void(const std::string& leader)> on_leader;
-    // The leader may have gone: read what the store holds, by Scan(), and make
-    // of it what leading needs.  May be called again, with newer records.
+    // The leader may have gone: the owner reads the store by Scan() and builds
+    // what it needs to lead.  May be called again, with newer records.
     // An error is logged.
     absl::FunctionRef<absl::Status()> prepare;
   };
 
-  // Follows until this one leads, and opens the store.  `address`, which no
-  // other has, is where clients reach this one.  What cannot be done for now
-  // (etcd is away, full or slow) is logged and tried again.
-  // Errors: kCancelled after Stop(); whatever trying again does not mend: those
-  // of OpenEtcdStore(), of a client that etcd does not let in, and
-  // kAlreadyExists where another one has the address.
+  // Follows until this one leads, and opens the store.  Clients reach this one
+  // at `address`, which no other daemon has.  If etcd is down, full or slow,
+  // that is logged and tried again.
+  // Errors: kCancelled after Stop(), and whatever another attempt does not
+  // mend: the errors of OpenEtcdStore(), those of a client that etcd does not
+  // let in, and kAlreadyExists if another daemon has the address.
   absl::Status Lead(const std::string& address, const Calls& calls);
 
-  // While it leads, from Lead() on: whether the last `prepare` succeeded, and
-  // read what the store held when this one began to lead.
+  // While it leads, from Lead() on: whether the last `prepare` succeeded and
+  // read exactly what the store held when this one began to lead.
   bool is_prepared() const { return is_prepared_; }
 
-  // Waits as long as this one leads.
+  // Waits until this one leads no longer.
   // Errors: kAborted, shortly before others may lead.  OK after Stop().
   absl::Status AwaitEnd();
 
-  // Ends both waits, now and later.
+  // Ends Lead() and AwaitEnd(), now and later.
   void Stop();
 
   struct Replicas {
-    std::string leader;  // The address of this one.
+    std::string leader;  // Its own address.
     int64_t term = 0;    // Grows with each leader.
     std::vector<EtcdRoster::Follower> followers;
   };
-  // While it leads, from Lead() on: as of a second ago.
+  // While it leads, from Lead() on; up to a second old.
   Replicas replicas() const;
 
   // While it leads, from Lead() on; Scan() in `prepare` as well.
@@ -97,10 +98,10 @@ class EtcdReplica final : public Store {
   std::string description() const override;
 
  private:
-  // One try.  Returns whether it leads.
+  // One attempt.  Returns whether it leads.
   absl::StatusOr<bool> TryToLead(const Calls& calls);
   void Follow();
-  // Ends following for as long as the leader is silent.
+  // Suspends following for as long as the leader is silent.
   void Prepare(const Calls& calls);
   // Returns false after Stop().
   bool Pause(int64_t time_us);
@@ -109,7 +110,7 @@ class EtcdReplica final : public Store {
 
   const SystemClock clock_;
   const int64_t lease_s_;
-  const int64_t watch_ms_;  // Stop() and silence are noticed so soon.
+  const int64_t watch_ms_;  // The delay until Stop() or silence is noticed.
   const std::unique_ptr<EtcdClient> client_;
   std::optional<EtcdLeadership> leadership_;
   std::unique_ptr<EtcdFollower> follower_;    // While it follows.

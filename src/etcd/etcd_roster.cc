@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kPauseUs = 1'000'000;
 constexpr int64_t kCallMs = 1000;
-// How much later than it says etcd may end a lease.
+// etcd may end a lease this much later than it says.
 constexpr int64_t kGraceUs = 1'500'000;
 
 const mvccpb::KeyValue* Found(const etcdserverpb::TxnResponse& response,
@@ -142,7 +142,7 @@ absl::Status EtcdRoster::Tell() {
   ASSIGN_OR_RETURN(const etcdserverpb::TxnResponse told, client_.Txn(request));
   const mvccpb::KeyValue* found = told.succeeded() ? nullptr : Found(told, 0);
   const mvccpb::KeyValue* leader = Found(told, 1);
-  // It is ours as well if the call was made twice.
+  // The key is also ours if the call was executed twice.
   has_key_ = told.succeeded() || (found != nullptr && found->lease() == lease_);
   TakeNote((found != nullptr && !has_key_) ||
            (leader != nullptr && leader->value() == options_.address));
@@ -157,12 +157,12 @@ void EtcdRoster::TakeNote(bool is_taken) {
   }
   if (taken_since_us_ == 0) taken_since_us_ = now_us;
   const MutexLock lock(mutex_);
-  // It may lead itself by now.
+  // This daemon may lead by now.
   if (leads_ || now_us - taken_since_us_ <= lease_us_ + kGraceUs) return;
   status_ = absl::AlreadyExistsError(
       StrCat("another daemon on ", ToString(client_.address()),
-             " has the address ", Printable(options_.address, 256),
-             ", too: each needs its own --advertise_address"));
+             " also has the address ", Printable(options_.address, 256),
+             ": each needs its own --advertise_address"));
 }
 
 absl::Status EtcdRoster::Look() {

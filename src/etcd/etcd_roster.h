@@ -1,12 +1,12 @@
-// Who follows the leader of a store on etcd, and how far.
+// The followers of a store's leader on etcd, and how far each has come.
 //
-// A follower keeps the key PREFIX/followers/ADDRESS, with a lease of its own
-// and the number of the last chunk of the log that it has seen, and writes it
-// anew every second.  The leader reads these keys every second.
+// A follower keeps the key PREFIX/followers/ADDRESS, with a lease of its own.
+// The value is the number of the last chunk of the log that the follower has
+// seen, written every second.  The leader reads these keys every second.
 //
-// That key tells as well that two daemons have one address: who finds it there,
-// or a leader of that address, waits for as long as a lease, since it may be
-// its own of a life before.
+// The key also shows that two daemons have the same address.  A daemon that
+// finds the key of its address, or a leader of that address, waits for the
+// length of a lease, since either may come from its own previous life.
 //
 // Threads: any.  It has one of its own.
 
@@ -29,14 +29,14 @@ namespace sluice {
 class EtcdRoster {
  public:
   struct Options {
-    // Where clients reach this daemon; no other has it.
+    // Where clients reach this daemon; no other daemon has it.
     std::string address;
     int64_t lease_s = 10;
   };
   struct Follower {
     std::string address;
-    // Chunks of the log that counts which it had not seen when it last wrote
-    // its key; -1: it does not know yet what is in the store.
+    // How many committed chunks of the log it had not seen when it last wrote
+    // its key; -1: it has not read the store yet.
     int64_t lag = -1;
   };
 
@@ -44,45 +44,46 @@ class EtcdRoster {
   EtcdRoster(EtcdClient& client, const Clock& clock, Options options);
   EtcdRoster(const EtcdRoster&) = delete;
   EtcdRoster& operator=(const EtcdRoster&) = delete;
-  // Takes the key away, as far as etcd can be reached within a second.
+  // Deletes the key if etcd answers within a second.
   ~EtcdRoster();
 
-  // The last chunk that this one has seen, if it follows; -1: none.
+  // Sets the last chunk that this one has seen as a follower; -1: none.
   void SetNumber(int64_t number);
 
-  // It leads from now on, or follows again.
+  // Says whether it leads or follows from now on.
   void SetLeads(bool leads);
 
   // Errors: kAlreadyExists if another daemon has the address.
   absl::Status status() const;
 
-  // While it leads: the followers by address, as of a second ago; of longer ago
-  // while etcd does not answer.
+  // While it leads: the followers by address, up to a second old; older while
+  // etcd does not answer.
   std::vector<Follower> followers() const;
 
  private:
   void Run();
-  // Waits for a second, or less if there is something to do; false: to end.
+  // Waits for a second, or until there is something to do; false: ends.
   bool Pause();
   absl::Status Tell();  // As a follower.
   absl::Status Look();  // As the leader.
   void Leave();
-  // Whether somebody else has the address now.
+  // Notes whether another daemon has the address now.
   void TakeNote(bool is_taken);
-  // The number of the head at a revision, or of now if that is compacted.
+  // The number of the head at a revision; of the current head if that revision
+  // is compacted.
   absl::StatusOr<int64_t> HeadAt(int64_t revision);
 
   EtcdClient& client_;
   const Clock& clock_;
   const Options options_;
-  const std::string top_;  // Of all keys.
+  const std::string top_;  // All keys begin with it.
   const std::string key_;
 
-  // The thread's.
+  // Used by the thread alone.
   int64_t lease_ = 0;  // 0: none.
   int64_t lease_us_ = 0;
   bool has_key_ = false;
-  int64_t taken_since_us_ = 0;  // 0: it is not.
+  int64_t taken_since_us_ = 0;  // 0: the address is not taken.
 
   mutable Mutex mutex_;
   CondVar changes_;

@@ -32,30 +32,29 @@ using etcdserverpb::TxnResponse;
 
 constexpr std::string_view kFormat = "1";
 
-// etcd's defaults are 128 operations and 1.5 MiB; comparisons, and the record
-// that comes with some of them, are on top of these.
+// etcd's defaults are 128 operations and 1.5 MiB.  Comparisons, and the record
+// that comes with some of them, are added to these.
 constexpr int kOperationsMax = 126;
 constexpr size_t kBytesMax = 1000000;
-// Of a value in one piece; two pieces fit into a transaction.
+// The size of a part of a value; two parts fit into a transaction.
 constexpr size_t kPartBytes = 480 << 10;
 
-// What is in the log alone is put in its places once it is so much.  Most of it
-// is overwritten or deleted again before that, and a leader who begins reads
-// little more than that.
+// The log is drained once it holds this much.  Most of it is overwritten or
+// deleted again before that, and a new leader reads little more than that.
 constexpr size_t kPendingOperations = 20000;
 constexpr size_t kPendingBytes = 8 << 20;
-// Of what has come meanwhile, after which writes wait for it.
+// Once so much has come during a drain, writes wait for the drain.
 constexpr size_t kPendingBytesMax = 64 << 20;
 
 constexpr int kScanTries = 3;
 
-// After so many writes or bytes, what was overwritten before the last time is
+// After so many writes or bytes, history from before the last time is
 // compacted: etcd keeps some minutes of a busy cluster, and much less than its
 // quota of 2 GiB.
 constexpr int64_t kWritesPerCompaction = 5000;
 constexpr size_t kBytesPerCompaction = 64 << 20;
 
-// In big-endian bytes, so that they sort by number.
+// Big-endian bytes, so that keys sort by number.
 std::string PartNumber(uint32_t number) {
   std::string bytes(kPartNumberBytes, '\0');
   for (size_t i = kPartNumberBytes; i > 0; --i, number >>= 8) {
@@ -87,7 +86,7 @@ RequestOp GetOf(const std::string& key) {
   return operation;
 }
 
-// That `key` has `value`; where there is none, that it does not exist.
+// Compares whether `key` has `value`; without a value, whether it is absent.
 Compare HasValue(const std::string& key,
                  const std::optional<std::string>& value) {
   Compare compare;
@@ -102,12 +101,12 @@ Compare HasValue(const std::string& key,
   return compare;
 }
 
-// Whether the revision that was to be read is history that is gone.
+// Whether the requested revision is gone, since history was compacted.
 bool IsCompacted(const absl::Status& status) {
   return status.code() == absl::StatusCode::kOutOfRange;
 }
 
-// In order, as many operations in each as their number and bytes allow.
+// Splits `operations` in order; number and bytes limit each chunk.
 std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations,
                                 int operations_max) {
   std::vector<TxnRequest> chunks;
@@ -125,11 +124,11 @@ std::vector<TxnRequest> Chunked(std::vector<RequestOp> operations,
   return chunks;
 }
 
-// Values by key, and the keys that are deleted.
+// Values by key; nullopt for a key that is deleted.
 using Changes =
     absl::btree_map<std::string, std::optional<std::string>, std::less<>>;
 
-// What the reply to the `index`-th read of a transaction found, if anything.
+// What the `index`-th read of a transaction found; null if nothing.
 const mvccpb::KeyValue* Found(const TxnResponse& response, int index) {
   if (index >= response.responses_size()) return nullptr;
   const RangeResponse& range = response.responses(index).response_range();
@@ -149,7 +148,7 @@ class EtcdStore final : public Store {
     if (drain_ != nullptr && drain_->thread.joinable()) drain_->thread.join();
   }
 
-  // Takes the store over, and says what its head was, unless that is null.
+  // Takes the store over and sets `found_head`, unless null, to the old head.
   absl::Status Init(std::string* found_head);
 
   absl::Status Write(const WriteBatch& batch, Durability durability) override;
@@ -157,16 +156,16 @@ class EtcdStore final : public Store {
   std::string description() const override { return name_; }
 
  private:
-  // Keys whose values are kept in parts, and in how many: hardly ever any.
+  // How many parts each value has that is kept in parts; there are hardly any.
   using Parts = absl::btree_map<std::string, uint32_t, std::less<>>;
   using EntryVisitor = absl::FunctionRef<absl::Status(
       const std::string& key, const std::string& value)>;
 
-  // Changes that are put in their places, by a thread of their own.
+  // Changes that a thread of their own puts into place.
   struct Drain {
     Changes changes;
-    int64_t number = 0;   // Of the last chunk that they are in.
-    absl::Status status;  // When it is done.
+    int64_t number = 0;   // The last chunk that they are in.
+    absl::Status status;  // Set before is_done.
     std::atomic<bool> is_done = false;
     std::thread thread;
   };
@@ -183,32 +182,32 @@ class EtcdStore final : public Store {
                     const std::optional<std::string>& value,
                     std::vector<RequestOp>* operations);
 
-  // A transaction that is done only while we lead; the first read of its
-  // failure is the leader's key.
+  // A transaction that is executed only while we lead; otherwise its first read
+  // is the leader's key.
   TxnRequest Fenced() const;
   absl::Status Deposed(const TxnResponse& response) const;
-  // Whether we lead, and the second read of its failure is `value`: then it was
-  // done before, and its answer was lost.
+  // Whether a transaction that failed was executed before, and its answer was
+  // lost: we lead, and its second read is `value`.
   bool WasDone(const TxnResponse& response, std::string_view value) const;
 
-  // Makes the chunks up to `next` count, with what else is in `request`.
+  // Commits the chunks up to `next`, together with `request`.
   absl::Status Advance(int64_t next, TxnRequest request);
   absl::Status Append(std::vector<RequestOp> operations);
   absl::Status ReadLog();
   void ForgetUnlessNewEnough(int64_t tail);
   void Remember(RequestOp& operation);
 
-  // Starts or ends a drain where it is time for that.
+  // Starts or ends a drain if it is time to.
   absl::Status Tend();
   absl::Status EndDrain();
-  absl::Status Put(const Drain& drain) const;  // On its thread.
+  absl::Status Put(const Drain& drain) const;  // On the drain's thread.
   void Compact();
 
-  // Reads all below `first` that is in its place, as ReadPages(), or from what
-  // is known of it.
+  // Reads all below `first` that is in place, as ReadPages() does, or from
+  // known_.
   absl::Status ReadStored(const std::string& first, RangeRequest* request,
                           EntryVisitor visit) const;
-  // The same with what is in the log alone.
+  // The same, with the changes that are only in the log.
   absl::Status Read(const std::string& first, RangeRequest* request,
                     EntryVisitor visit) const;
   absl::StatusOr<Parts> FindParts(int64_t* revision) const;
@@ -218,16 +217,16 @@ class EtcdStore final : public Store {
   EtcdClient& client_;
   const Fence fence_;
   const std::string name_;
-  const std::string top_;  // Of all keys.
+  const std::string top_;  // All keys begin with it.
   const std::string term_;
-  // What this store held when it was opened or before; nothing after a write.
+  // What this store held when it was opened; nothing after a write.
   std::optional<EtcdRecords> known_;
-  std::optional<std::string> head_;  // As they are stored.
+  std::optional<std::string> head_;  // Both as they are stored.
   std::optional<std::string> tail_;
-  int64_t number_ = 0;  // Of the last chunk of the log.
+  int64_t number_ = 0;  // The last chunk of the log.
   Parts parts_;
 
-  // What is in the log alone: the newest here, older ones in the drain.
+  // Changes that are only in the log: new ones here, older ones in the drain.
   Changes pending_;
   size_t pending_bytes_ = 0;
   std::unique_ptr<Drain> drain_;
@@ -236,7 +235,7 @@ class EtcdStore final : public Store {
   size_t bytes_ = 0;
   int64_t revision_ = 0;
   int64_t compacted_next_ = 0;
-  absl::Status failure_;  // Of the first write that failed.
+  absl::Status failure_;  // The error of the first failed write.
 };
 
 TxnRequest EtcdStore::Fenced() const {
@@ -257,7 +256,7 @@ absl::Status EtcdStore::Deposed(const TxnResponse& response) const {
   }
   if (leader->create_revision() == fence_.create_revision) {
     return absl::DataLossError(
-        StrCat(name_, " was written by something else than its leader"));
+        StrCat(name_, " was written by something other than its leader"));
   }
   return absl::AbortedError(
       StrCat("deposed: '", Printable(leader->value(), 256), "' holds ", name_));
@@ -273,7 +272,7 @@ bool EtcdStore::WasDone(const TxnResponse& response,
 }
 
 absl::Status EtcdStore::Advance(int64_t next, TxnRequest request) {
-  // Nobody else writes this value, and we write it once.
+  // Only we write this value, and only once.
   const std::string head = StrCat(term_, "-", next);
   *request.add_compare() = HasValue(Key("head"), head_);
   *request.add_success() = PutOf(Key("head"), head);
@@ -303,7 +302,7 @@ absl::Status EtcdStore::Init(std::string* found_head) {
   if (format != nullptr && format->value() != kFormat) {
     return absl::FailedPreconditionError(
         StrCat("has format '", Printable(format->value(), 64),
-               "', and this version reads format ", kFormat));
+               "', but this version reads format ", kFormat));
   }
   if (format == nullptr && Found(found, 3) != nullptr) {
     return absl::FailedPreconditionError(
@@ -332,7 +331,7 @@ absl::Status EtcdStore::Init(std::string* found_head) {
   return absl::OkStatus();
 }
 
-// With what is known goes all of the log that is newer than the tail.
+// Known records are of use only with the whole log from the tail on.
 void EtcdStore::ForgetUnlessNewEnough(int64_t tail) {
   if (!known_.has_value()) return;
   bool is_of_use = tail <= known_->number && known_->number <= number_;
@@ -341,7 +340,7 @@ void EtcdStore::ForgetUnlessNewEnough(int64_t tail) {
     is_of_use = known_->log.contains(number);
   }
   if (is_of_use) return;
-  LOG(INFO) << name_ << " is read anew: it has gone on too far";
+  LOG(INFO) << name_ << " is read from etcd: what was known of it is too old";
   known_.reset();
 }
 
@@ -351,7 +350,7 @@ absl::Status EtcdStore::ReadLog() {
   const auto read_chunk = [&](const std::string& key,
                               const std::string& value) -> absl::Status {
     const int64_t number = NumberAfter('/', key);
-    // Not committed, or arrived after its time.
+    // Such a chunk was never committed, or arrived too late.
     if (number > number_ || number <= tail) return absl::OkStatus();
     TxnRequest chunk;
     if (number != expected || !chunk.ParseFromString(value)) {
@@ -375,7 +374,7 @@ absl::Status EtcdStore::ReadLog() {
   RETURN_IF_ERROR(ReadPages(client_, &request, read_chunk));
   if (tail < 0 || expected != number_ + 1) {
     return absl::DataLossError(
-        StrCat("the log has no chunk ", expected, ", and ends with ", number_));
+        StrCat("the log has no chunk ", expected, " and ends with ", number_));
   }
   TxnRequest sweep = Fenced();
   *sweep.add_success() = DeleteOf(Key("log/"), LogKey(tail + 1));
@@ -425,7 +424,7 @@ void EtcdStore::AddOperation(std::string_view key,
 }
 
 std::vector<RequestOp> EtcdStore::OperationsOf(const WriteBatch& batch) {
-  // No transaction may write a key twice: the last one counts.
+  // A transaction may not write a key twice: the last operation counts.
   absl::btree_map<std::string_view, const WriteBatch::Operation*> last;
   for (const WriteBatch::Operation& operation : batch.operations()) {
     last[operation.key] = &operation;
@@ -460,7 +459,7 @@ absl::Status EtcdStore::Append(std::vector<RequestOp> operations) {
     *requests.back().add_success() = PutOf(LogKey(++next), std::move(value));
   }
   writes_ += static_cast<int64_t>(requests.size());
-  // The last one makes all of them count.
+  // The last one commits all of them.
   TxnRequest last = std::move(requests.back());
   requests.pop_back();
   ASSIGN_OR_RETURN(const std::vector<TxnResponse> appended,
@@ -513,7 +512,7 @@ absl::Status EtcdStore::Put(const Drain& drain) const {
   std::vector<TxnRequest> requests;
   for (TxnRequest& some : Chunked(std::move(operations), kOperationsMax)) {
     requests.push_back(Fenced());
-    // What arrives late, when the next drain may be at work, does nothing.
+    // One that arrives late, during the next drain, does nothing.
     *requests.back().add_compare() = HasValue(Key("tail"), tail_);
     requests.back().mutable_success()->Swap(some.mutable_success());
   }
@@ -540,7 +539,7 @@ void EtcdStore::Compact() {
   const int64_t revision = std::exchange(compacted_next_, revision_);
   if (revision == 0) return;
   const absl::Status status = client_.Compact(revision);
-  // Where it is gone already somebody else has done it.
+  // If that history is gone already, something else has compacted it.
   LOG_IF(WARNING, !status.ok() && !IsCompacted(status)) << status.message();
 }
 
@@ -598,7 +597,8 @@ absl::StatusOr<EtcdStore::Parts> EtcdStore::FindParts(int64_t* revision) const {
                          const std::string& /*value*/) -> absl::Status {
     key.remove_prefix(first.size());
     if (key.size() < kPartNumberBytes) {
-      return absl::DataLossError(StrCat(name_, " has a part of no value"));
+      return absl::DataLossError(
+          StrCat(name_, " has a part that belongs to no value"));
     }
     key.remove_suffix(kPartNumberBytes);
     ++parts[std::string(key)];
@@ -621,7 +621,7 @@ absl::StatusOr<std::string> EtcdStore::JoinParts(std::string_view key,
     const std::string wanted = Key("parts/", key) + PartNumber(part);
     const auto add = [&](const std::string& part_key,
                          const std::string& value) {
-      // Longer keys may begin alike.
+      // A longer key may have the same beginning.
       if (part_key == wanted) {
         whole += value;
         ++found;
@@ -642,7 +642,7 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
   const size_t above = Key("data/").size();
   bool is_visited = false;
   const auto scan = [&]() -> absl::Status {
-    // Not parts_, of which nobody knows after a write that failed.
+    // parts_ may be wrong after a failed write.
     int64_t revision = 0;
     ASSIGN_OR_RETURN(const Parts parts, FindParts(&revision));
     const auto visit_entry = [&](std::string_view key,
@@ -665,9 +665,8 @@ absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
     status = scan();
   }
   if (!IsCompacted(status)) return status;
-  return absl::UnavailableError(
-      StrCat(status.message(),
-             "; history was compacted while it was read: try again"));
+  return absl::UnavailableError(StrCat(
+      status.message(), "; history was compacted during the read: try again"));
 }
 
 }  // namespace

@@ -15,13 +15,13 @@
 //
 // A field is a text, a bool, a number with its bounds, an enum with its last
 // value (in the message an enum or a number), a record, one of these that may
-// be absent, or a list of texts or records: ascending, none twice.  A list that
-// may be absent is the first field of a message of its own.
+// be absent, or a list of texts or records: ascending, without duplicates.  A
+// list that may be absent is the first field of a message of its own.
 //
 // A record may have `std::string Fault() const`, which says what else is wrong
-// with it, and "" if nothing is.
+// with it; "" if nothing is.
 //
-// Names and types that do not fit each other end the process; no value does.
+// Names and types that do not match end the process; no value does.
 //
 // Threads: pure functions.
 
@@ -47,27 +47,27 @@ namespace sluice {
 template <class T>
 concept RecordField = std::is_class_v<T> && !std::same_as<T, std::string>;
 
-// What lists have to be where they are read.
+// What order lists must have when they are read.
 enum class ListsAre {
-  kInOrder,   // What is in another order is wrong.
-  kAnyOrder,  // They are put in order.
+  kInOrder,   // Another order is a fault.
+  kAnyOrder,  // The reader sorts them.
 };
 
 template <class Record>
 void WriteFields(const Record& record, google::protobuf::Message* message);
 
 // Returns what is wrong, "port: 0 is not in 1 to 65535", or "" if nothing is.
-// What `record` holds after a fault is not specified.
+// After a fault the contents of `record` are unspecified.
 template <class Record>
 std::string ReadFields(const google::protobuf::Message& message, ListsAre lists,
                        Record* record);
 
-// Whether a newer writer has put something into the message, or into one within
-// it, that is not known here.
+// Whether the message, or one within it, has a field that this version does not
+// know, since a newer one wrote it.
 bool HasUnknownFields(const google::protobuf::Message& message);
 
-// Finds fields of a message by their names: fast where they are asked for in
-// the order in which the message has them.
+// Finds fields of a message by their names; fast if they are asked for in the
+// order of the message.
 class FieldFinder {
  public:
   using Field = google::protobuf::FieldDescriptor;
@@ -215,7 +215,7 @@ class FieldReader {
   int64_t NumberBetween(const Field* field, int64_t least, int64_t most);
   const Message& Nested(const Field* field) const;
   const Message& Item(const Field* field, int index) const;
-  // Does nothing where `fault` is "".
+  // Does nothing if `fault` is "".
   void Note(const Field* field, std::string_view fault);
 
   const Message& message_;

@@ -17,7 +17,7 @@ prometheus::Family<prometheus::Gauge>& AddGauge(prometheus::Registry& registry,
 }
 
 // The bounds go from the handling of one event (10 us) to a round over the
-// largest cluster (100 s), three a decade.
+// largest cluster (100 s), three per decade.
 prometheus::Histogram& AddHistogram(prometheus::Registry& registry,
                                     const char* name, const char* help) {
   return prometheus::BuildHistogram()

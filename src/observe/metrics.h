@@ -1,7 +1,7 @@
 // What the daemon counts and measures, for Prometheus.
 //
-// The members come from the rows of observe/metrics.def, one a row, and are
-// used in place: `metrics.rounds.Increment()`,
+// Each row of observe/metrics.def makes one member, which is used in place:
+// `metrics.rounds.Increment()`,
 // `metrics.events.With("task_submitted").Increment()`.
 //
 // Threads: any.
@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-// A metric with one label: a counter or a gauge for each value of it.
+// A metric with one label: a counter or a gauge for each of its values.
 template <class Metric>
 class Labeled {
  public:
@@ -29,7 +29,7 @@ class Labeled {
       : family_(family), label_(label) {}
 
   // The metric for `value`, made at its first use; valid as long as Metrics.
-  // Each value lives for ever, so it must come from a fixed set of ours and
+  // Each value stays for ever, so it must come from a fixed set in our code and
   // never from input.
   Metric& With(std::string_view value) const {
     return family_.Add({{label_, std::string(value)}});
@@ -50,11 +50,11 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Everything in the text format of Prometheus.
+  // All metrics in the text format of Prometheus.
   std::string Text() const;
 
  private:
-  // Declared first: the references below lead into it.
+  // Declared first: the members below refer to it.
   prometheus::Registry registry_;
 
  public:

@@ -20,13 +20,13 @@ namespace sluice {
 
 class RateLimiter {
  public:
-  // Admits at most `lines_per_second` in each second that starts with a line.
+  // Admits at most `lines_per_second` in a second; each starts with a line.
   // REQUIRES: lines_per_second > 0.
   explicit RateLimiter(int lines_per_second);
 
   // Says whether a line may be written at `now_us`, a monotonic time.  If so,
-  // returns how many were suppressed since the last line that was admitted,
-  // for the line to mention; otherwise counts this one and returns nothing.
+  // returns how many lines were suppressed since the last admitted one, for the
+  // line to mention; otherwise counts the line and returns nothing.
   std::optional<int64_t> Admit(int64_t now_us);
 
  private:

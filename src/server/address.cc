@@ -80,7 +80,7 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   const char* const end = port.data() + port.size();
   const auto [rest, code] = std::from_chars(port.data(), end, address.port);
   if (code != std::errc() || rest != end) {
-    return error("the port is not a number up to 65535");
+    return error("the port is not a number from 0 to 65535");
   }
   return address;
 }

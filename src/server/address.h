@@ -29,13 +29,13 @@ std::string ToString(const Address& address);
 // True if only this machine can reach it: "localhost", 127.0.0.0/8, ::1.
 bool IsLoopback(const Address& address);
 
-// A socket that listens on `address`; the caller owns it.  A name with several
-// addresses is listened on at one of them, IPv4 if there is one.
-// Errors: "cannot listen on 127.0.0.1:9090: address already in use".
+// A socket that listens on `address`; the caller owns it.  If a name has
+// several addresses, the socket listens on one of them, on IPv4 if there is
+// one. Errors: "cannot listen on 127.0.0.1:9090: address already in use".
 absl::StatusOr<int> Listen(const Address& address);
 
-// Says why nobody can listen on `address`, by trying to, for the servers that
-// do not tell.  OK if it can be listened on by now.
+// Tries to listen on `address` and returns why that fails, for servers that do
+// not tell.  OK if it succeeds by now.
 // Errors: as Listen().
 absl::Status ProbeListen(const Address& address);
 

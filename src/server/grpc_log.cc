@@ -17,16 +17,16 @@ namespace {
 constexpr size_t kShownBytes = 1024;
 constexpr int kLinesPerSecond = 5;
 
-// What gRPC says when it has closed a port for good, as it does where the
-// process or the system has no descriptor left for a connection.
+// gRPC says this when it closes a port for good, which it does once the process
+// or the system has no descriptor left for a connection.
 constexpr std::string_view kPortIsClosed = "Failed accept4: ";
 
-// A daemon that nobody can reach any more looks well from inside; a supervisor
-// can start it again.
+// A daemon that nobody can reach any more looks healthy from inside.  If it
+// ends, a supervisor can start it again.
 [[noreturn]] void EndUnreachable(std::string_view line) {
-  LOG(ERROR) << "gRPC listens no more: " << Printable(line, kShownBytes)
-             << "; ending, so that it can be started again; let the process "
-                "have more descriptors (ulimit -n, LimitNOFILE)";
+  LOG(ERROR) << "gRPC no longer listens: " << Printable(line, kShownBytes)
+             << "; ending, so that a supervisor can start the daemon again; "
+                "give it more descriptors (ulimit -n, LimitNOFILE)";
   google::FlushLogFiles(google::GLOG_INFO);
   std::_Exit(EXIT_FAILURE);
 }
@@ -42,7 +42,7 @@ void Write(gpr_log_func_args* line) {
   const std::string text =
       StrCat("gRPC: ", Printable(line->message, kShownBytes), " (", *suppressed,
              " such lines suppressed)");
-  // What a client did is no error of the daemon.
+  // A client's mistake is no error of the daemon.
   LOG(WARNING) << text;
 }
 

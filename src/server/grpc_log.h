@@ -1,7 +1,7 @@
 // gRPC's own log lines among ours, at a bounded rate: anybody who connects can
-// cause some, by a handshake that fails for instance.
+// cause some, for instance by a handshake that fails.
 //
-// A line that tells that gRPC listens no more ends the process with an error.
+// If gRPC says that it no longer listens, the process ends with an error.
 //
 // Threads: any.
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// For the whole process, from now on.
+// Takes effect for the whole process, from now on.
 void TakeGrpcLog();
 
 }  // namespace sluice

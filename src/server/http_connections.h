@@ -1,11 +1,12 @@
-// The open connections of the HTTP server, and which of them goes when there
-// are too many.
+// The open connections of the HTTP server, and which of them is closed when
+// there are too many.
 //
 // A new connection is always let in, and an old one is closed for it: the
-// oldest of the same address if that has kHttpConnectionsPerAddressMax already,
-// or the oldest of all if there are kHttpConnectionsMax.  Clients that fill the
-// port push out their own connections.  A probe sends its request at once and
-// is answered long before it is the oldest.
+// oldest of the same address if that address already has
+// kHttpConnectionsPerAddressMax, or the oldest of all if there are
+// kHttpConnectionsMax. Clients that fill the port push out their own
+// connections.  A probe sends its request at once and is answered long before
+// its connection is the oldest.
 //
 // Threads: none; confined to the thread of the HTTP server.
 
@@ -22,10 +23,10 @@ namespace sluice {
 
 class HttpConnections {
  public:
-  // Returns the socket to close for the new one, if any, which is forgotten.
+  // Returns the socket to close for the new one, if any, and forgets it.
   std::optional<int> Add(int socket, std::string_view address);
 
-  // Does nothing if `socket` is not known any more.
+  // Does nothing if `socket` is no longer known.
   void Remove(int socket);
 
   size_t size() const { return connections_.size(); }

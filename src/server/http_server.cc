@@ -20,12 +20,12 @@ namespace {
 // A connection on which nothing moves is closed after this time.
 constexpr unsigned int kIdleSecondsMax = 10;
 
-// What a request may take: its line and headers.  Prometheus sends 300 bytes.
+// The memory for a request's line and headers.  Prometheus sends 300 bytes.
 constexpr size_t kConnectionBytes = 16 << 10;
 
 constexpr char kTls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 
-// What the kernel takes of a response before it is read: a page of metrics.
+// The bytes of a response that the kernel buffers: a page of metrics.
 constexpr int kSendBytes = 16 << 10;
 
 MHD_Result Respond(MHD_Connection* connection, unsigned int status,
@@ -45,7 +45,7 @@ int SocketOf(MHD_Connection* connection) {
       ->connect_fd;
 }
 
-// The address of the other end without its port; empty if it is gone already.
+// The peer's address without its port; empty if the peer is gone already.
 std::string PeerOf(int socket) {
   sockaddr_storage storage = {};
   auto* const peer = static_cast<sockaddr*>(static_cast<void*>(&storage));
@@ -58,8 +58,8 @@ std::string PeerOf(int socket) {
   return host;
 }
 
-// Makes libmicrohttpd see the connection closed by its other end.  Data that
-// was not read yet is dropped; the kernel would keep it for minutes.
+// Makes libmicrohttpd see the connection as closed by its peer.  Data that the
+// peer has not read are dropped; the kernel would keep them for minutes.
 void Abort(int socket) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -69,7 +69,8 @@ void Abort(int socket) {
 }  // namespace
 
 struct HttpServer::Callbacks {
-  // NOLINTNEXTLINE(readability-function-size): libmicrohttpd says what it gets.
+  // NOLINTNEXTLINE(readability-function-size): libmicrohttpd fixes the
+  // parameters.
   static MHD_Result Answer(void* closure, MHD_Connection* connection,
                            const char* url, const char* method,
                            const char* /*version*/, const char* /*upload*/,
@@ -104,7 +105,7 @@ struct HttpServer::Callbacks {
   static void Notify(void* closure, MHD_Connection* connection,
                      void** /*state*/, MHD_ConnectionNotificationCode code) {
     HttpServer& server = *static_cast<HttpServer*>(closure);
-    // Before the handshake, and on its thread.
+    // Called before the handshake, on the thread of the handshake.
     if (server.tls_.has_value()) server.tls_->ServeThisThread();
     const int socket = SocketOf(connection);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -143,18 +144,18 @@ std::pair<unsigned int, std::string> HttpServer::Refusal(
 absl::Status HttpServer::Start(const Address& address) {
   if (tls_.has_value()) RETURN_IF_ERROR(tls_->Check());
   ASSIGN_OR_RETURN(const int socket, Listen(address));
-  // Connections inherit this.  What slow readers leave waits in this process,
-  // which bounds it, rather than in the kernel, which keeps it for minutes
-  // after the connection is closed.
+  // Connections inherit this.  What slow readers have not read waits in this
+  // process, which bounds it.  The kernel would keep it for minutes after the
+  // connection is closed.
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof(kSendBytes));
-  // Not by epoll: with that, libmicrohttpd spins while a handshake waits for
-  // its other end.
+  // Without epoll: with it, libmicrohttpd spins while a handshake waits for the
+  // peer.
   constexpr unsigned int kFlags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC;
   daemon_ = MHD_start_daemon(
       tls_.has_value() ? kFlags | MHD_USE_TLS : kFlags, 0, nullptr, nullptr,
       &Callbacks::Answer, this,  //
       MHD_OPTION_LISTEN_SOCKET, socket,
-      // Displaced connections count until libmicrohttpd has noticed their end.
+      // A displaced connection counts until libmicrohttpd notices its end.
       MHD_OPTION_CONNECTION_LIMIT,
       static_cast<unsigned int>(2 * kHttpConnectionsMax),
       MHD_OPTION_CONNECTION_TIMEOUT, kIdleSecondsMax,

@@ -4,15 +4,15 @@
 //   /healthz   200 as long as the process answers
 //   /readyz    200 once the state is recovered and gRPC serves, otherwise 503
 //
-// With secrets it speaks TLS 1.3, and /metrics needs the role `read` where
-// there are roles: by a token, for certificates of clients are not asked for.
-// Probes need nothing.
+// With secrets the server speaks TLS 1.3.  If there are roles, too, /metrics
+// needs the role `read`, shown by a token, since the server asks clients for no
+// certificates.  Probes need nothing.
 //
-// A connection serves one request.  Their number is bounded
+// A connection serves one request.  The number of connections is bounded
 // (http_connections.h), and none of them holds up another.
 //
-// Threads: any; requests are answered on one thread of its own, which blocks on
-// no socket.
+// Threads: any; one thread of its own answers requests and blocks on no
+// socket.
 
 #ifndef SLUICE_SERVER_HTTP_SERVER_H_
 #define SLUICE_SERVER_HTTP_SERVER_H_
@@ -36,9 +36,9 @@ namespace sluice {
 
 class HttpServer {
  public:
-  // Both must outlive the server.  No secrets: plain text, for everybody.
+  // Both must outlive the server.  Null `secrets`: plain text, for everybody.
   HttpServer(Metrics& metrics, const Secrets* secrets);
-  // Closes what is open without waiting for anybody.
+  // Closes open connections without waiting for clients.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
@@ -49,7 +49,7 @@ class HttpServer {
   // kInvalidArgument for a certificate that cannot be used.
   absl::Status Start(const Address& address);
 
-  // The port that is listened on; 0 before Start().
+  // The port on which it listens; 0 before Start().
   int port() const { return port_; }
 
   // What /readyz says.
@@ -58,7 +58,8 @@ class HttpServer {
  private:
   struct Callbacks;  // What libmicrohttpd calls, on its thread.
 
-  // What /metrics answers instead of them: a status and a text; 200 if nothing.
+  // What /metrics answers instead of metrics: a status and a text; 200:
+  // metrics.
   std::pair<unsigned int, std::string> Refusal(
       MHD_Connection* connection) const;
 

@@ -13,14 +13,14 @@
 namespace sluice {
 namespace {
 
-// Connections without a word end after seconds, and certificates live for days.
+// Silent connections end after seconds, and certificates live for days.
 constexpr size_t kLoadedMax = 8;
 constexpr unsigned int kChainMax = 16;
 
-// The one that serves the thread.
+// The object that serves this thread.
 thread_local HttpTls* current = nullptr;
 
-// GnuTLS wants unsigned bytes that it might change.
+// GnuTLS takes unsigned bytes, and not as const.
 struct Datum {
   explicit Datum(const std::string& text) : bytes(text.begin(), text.end()) {}
 
@@ -42,7 +42,7 @@ struct HttpTls::Loaded {
     if (key != nullptr) gnutls_privkey_deinit(key);
   }
 
-  // Returns what GnuTLS does.
+  // Returns GnuTLS's code.
   int Load(const Certificates& certificates) {
     Datum chain_bytes(certificates.chain);
     const gnutls_datum_t chain_pem = chain_bytes.get();
@@ -89,13 +89,14 @@ const HttpTls::Loaded* HttpTls::Load() {
       loaded_.push_back(std::move(next));
       if (loaded_.size() > kLoadedMax) loaded_.pop_front();
     } else {
-      LOG(ERROR) << "HTTP keeps its certificate: " << gnutls_strerror(result);
+      LOG(ERROR) << "HTTP keeps its old certificate: "
+                 << gnutls_strerror(result);
     }
   }
   return loaded_.empty() ? nullptr : loaded_.back().get();
 }
 
-// NOLINTNEXTLINE(readability-function-size): GnuTLS says what it passes.
+// NOLINTNEXTLINE(readability-function-size): GnuTLS fixes the parameters.
 int HttpTls::Retrieve(gnutls_session_t /*session*/,
                       const gnutls_datum_t* /*names*/, int /*name_count*/,
                       const gnutls_pk_algorithm_t* /*algorithms*/,

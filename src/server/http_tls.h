@@ -25,7 +25,7 @@ class HttpTls {
   HttpTls(const HttpTls&) = delete;
   HttpTls& operator=(const HttpTls&) = delete;
 
-  // Handshakes on this thread take the certificates of this object from now on:
+  // From now on handshakes on this thread use the certificates of this object:
   // GnuTLS hands no context to Retrieve().
   void ServeThisThread();
 
@@ -35,19 +35,19 @@ class HttpTls {
                       int algorithm_count, gnutls_pcert_st** chain,
                       unsigned int* chain_size, gnutls_privkey_t* key);
 
-  // OK if GnuTLS can use the certificates as well.
+  // OK if GnuTLS, too, can use the certificates.
   absl::Status Check();
 
  private:
   struct Loaded;
 
-  // Those in effect; null if GnuTLS does not take them.
+  // The certificates in effect; null if GnuTLS does not take them.
   const Loaded* Load();
 
   const Secrets& secrets_;
-  // A handshake under way may still use those before the newest.
+  // A handshake under way may still use older ones than the newest.
   std::deque<std::unique_ptr<const Loaded>> loaded_;
-  int64_t generation_ = 0;  // Of the newest.
+  int64_t generation_ = 0;  // That of the newest.
 };
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Other libraries have flags, too, for programs that are not ours.
+// Other libraries also declare flags, which do not concern this program.
 bool IsOfLogging(const gflags::CommandLineFlagInfo& flag) {
   constexpr std::array<std::string_view, 3> kSources = {
       "src/logging.cc", "src/utilities.cc", "src/vlog_is_on.cc"};
@@ -25,14 +25,14 @@ bool IsOfLogging(const gflags::CommandLineFlagInfo& flag) {
 
 absl::Status Set(const gflags::CommandLineFlagInfo& flag,
                  std::string_view value) {
-  // Empty is what it returns where the value cannot be.
+  // It returns an empty text if the value is invalid.
   if (!gflags::SetCommandLineOption(flag.name.c_str(),
                                     std::string(value).c_str())
            .empty()) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      StrCat("'", Printable(value, 64), "' is no ", flag.type));
+      StrCat("'", Printable(value, 64), "' is not a valid ", flag.type));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The flags of the logging library, glog, which declares them with a library
-// of its own, gflags.  Nothing else of the daemon knows that one.
+// The flags of the logging library, glog, which declares them with a library of
+// its own, gflags.  The rest of the daemon does not use gflags.
 //
 // Threads: main, before the library is initialized.
 
@@ -11,8 +11,8 @@
 namespace sluice {
 
 // Adds them, in the order of their names.  They take effect as they are
-// parsed.  Logs go to standard error where no flag says otherwise: to whoever
-// started the daemon.
+// parsed.  Unless a flag says otherwise, logs go to standard error, and so to
+// whoever started the daemon.
 void AddLoggingFlags(FlagSet& flags);
 
 }  // namespace sluice

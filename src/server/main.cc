@@ -32,8 +32,8 @@ sigset_t BlockEndingSignals() {
   return signals;
 }
 
-// As many as the system allows: gRPC stops listening for good once it has run
-// out of them.
+// Allows as many descriptors as the system does: gRPC stops listening for good
+// once it has run out of them.
 void RaiseFileLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -51,8 +51,8 @@ int Fail(const absl::Status& status) {
 int main(int argc, char** argv) {
   const sigset_t signals = BlockEndingSignals();
   RaiseFileLimit();
-  // gRPC's mutexes look for deadlocks where abseil is built without NDEBUG, as
-  // Debian's is: under one lock, a twentieth of the daemon's time.
+  // gRPC's mutexes look for deadlocks if abseil is built without NDEBUG, as on
+  // Debian.  That takes one lock and a twentieth of the daemon's time.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const absl::StatusOr<sluice::CommandLine> line =
       sluice::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));

@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-// gRPC asks for a context when a call begins, makes its own where it gets null,
-// and says when it is done with either.
+// gRPC asks for a context when a call begins and makes its own if it gets null.
+// It says when it is done with either.
 class OpenCalls::Counter final : public grpc::ContextAllocator {
  public:
   explicit Counter(OpenCalls& calls) : calls_(calls) {}
@@ -17,7 +17,7 @@ class OpenCalls::Counter final : public grpc::ContextAllocator {
   void Release(grpc::CallbackServerContext* /*context*/) override {
     calls_.Add(-1);
   }
-  // Calls of unknown methods have contexts of another kind, and are refused at
+  // Calls of unknown methods have another kind of context and are refused at
   // once.
   void Release(grpc::GenericCallbackServerContext* /*context*/) override {}
 

@@ -1,5 +1,5 @@
-// How many calls gRPC is busy with: from their arrival until their reply has
-// been handed to the transport, or they are broken off.
+// The number of calls that gRPC is busy with.  A call counts from its arrival
+// until its reply has been handed to the transport, or until it is broken off.
 //
 // gRPC's own shutdown waits until clients have closed their connections, even
 // idle ones.  This count tells when there is nothing left to wait for.
@@ -24,11 +24,11 @@ namespace sluice {
 
 class OpenCalls {
  public:
-  // For grpc::ServerBuilder::SetContextAllocator(); what it builds must end
-  // before this does.
+  // For grpc::ServerBuilder::SetContextAllocator(); this object must outlive
+  // the server that is built.
   std::unique_ptr<grpc::ContextAllocator> MakeCounter();
 
-  // Waits until there is none.  Returns false if `timeout_ms` passed first.
+  // Waits until no call is open.  Returns false if `timeout_ms` passed first.
   bool AwaitNone(const Clock& clock, int64_t timeout_ms);
 
  private:

@@ -28,18 +28,19 @@ absl::Status CheckStore(const Options& options) {
   if (!store.address.endpoints.empty()) {
     if (options.data_dir.empty()) return absl::OkStatus();
     return Invalid("store", ToString(store.address),
-                   "a daemon has one store, and --data_dir is another one");
+                   "a daemon has one store, and --data_dir gives another one");
   }
   if (store.ca_file.empty() && store.cert_file.empty() &&
       store.key_file.empty() && store.advertise_address.empty()) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      "--store_ca, --store_cert, --store_key and --advertise_address are for "
+      "--store_ca, --store_cert, --store_key and --advertise_address need "
       "--store=etcd://...");
 }
 
-// What must be given together, and what anybody could reach who should not.
+// Checks flags that need each other, and that no stranger could reach the
+// daemon.
 absl::Status CheckAccess(const Options& options) {
   const SecretFiles& files = options.secrets;
   if (files.tls_cert.empty() != files.tls_key.empty()) {

@@ -1,4 +1,4 @@
-// What must hold for the options together, each being fine by itself.
+// Checks of options against each other; each is already valid by itself.
 //
 // Threads: a free function without state.
 
@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// Errors: kInvalidArgument, naming the flag, for an address that is none,
-// flags that need or exclude each other, a daemon that anybody could reach who
-// should not, and cost models that there are not.
+// Errors: kInvalidArgument, naming the flag, for a text that is no address,
+// for flags that need or exclude each other, for a daemon that strangers could
+// reach, and for unknown cost models.
 absl::Status CheckOptions(const Options& options);
 
 }  // namespace sluice

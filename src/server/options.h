@@ -1,7 +1,7 @@
 // The command line of the daemon, as a value.
 //
-// Flags exist in options.cc alone, each with its target here, which holds its
-// default.  Everything else is given this struct.
+// Only options.cc declares flags.  Each has its target here, and the target
+// holds its default.  Everything else is given this struct.
 
 #ifndef SLUICE_SERVER_OPTIONS_H_
 #define SLUICE_SERVER_OPTIONS_H_
@@ -23,19 +23,19 @@
 namespace sluice {
 
 struct StoreOnEtcd {
-  EtcdAddress address;  // Without endpoints: not on etcd.
+  EtcdAddress address;  // No endpoints: the store is not on etcd.
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
   int64_t lease_s = 10;
-  std::string advertise_address;  // Empty: as it listens.
+  std::string advertise_address;  // Empty: the address it listens on.
 };
 
 struct Options {
   std::string listen_address = "127.0.0.1:9090";
   std::string http_address = "127.0.0.1:9091";  // Empty: no HTTP.
   SecretFiles secrets;                          // No certificate: plain text.
-  bool is_insecure = false;                     // Whoever reaches it is let in.
+  bool is_insecure = false;                     // Lets strangers in.
   std::string data_dir;                         // Empty: in memory only,
   StoreOnEtcd store;                            // or here.
   std::string cost_model = kDefaultCostModels;
@@ -63,13 +63,13 @@ struct Options {
 // What a command line asks for.
 struct CommandLine {
   Options options;
-  std::string answer;  // Of --help and its like, to show instead of serving.
+  std::string answer;  // The text of --help and the like, instead of serving.
 };
 
 // Parses the arguments after the name of the program.  The flags of logging
 // take effect at once.
-// Errors: kInvalidArgument, naming the flag, for one that there is not, for a
-// value that makes no sense, and for an argument that is no flag.
+// Errors: kInvalidArgument, naming the flag, for an unknown flag, for a value
+// that makes no sense, and for an argument that is no flag.
 absl::StatusOr<CommandLine> ParseCommandLine(
     std::span<const std::string> arguments);
 

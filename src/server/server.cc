@@ -52,24 +52,24 @@
 namespace sluice {
 namespace {
 
-// A connection whose other end is gone is closed after 30 s at the latest, and
-// with it the Schedule call on it that everybody waits for.
+// A connection whose peer is gone is closed after 30 s at the latest.  That
+// ends its Schedule call, too, which everybody else would wait for.
 constexpr int kPingMs = 20000;
 constexpr int kPingTimeoutMs = 10000;
-// Clients may ping us as often as they like to be sure of us.
+// Clients may ping us as often as they like.
 constexpr int kClientPingMsMin = 1000;
 
-// Calls under way on one connection; a client keeps further ones to itself
-// until some are answered, so that a burst meets HTTP/2's own flow control and
-// never an error.  Sixteen such connections fill the mailbox.
+// Calls under way on one connection.  A client holds further calls back until
+// some are answered, so a burst meets HTTP/2's own flow control and never an
+// error.  Sixteen such connections fill the mailbox.
 constexpr int kStreamsPerConnectionMax = 4096;
 
 // How long clients have to close their connections once no call is left.  The
-// last replies may still be on their way: closing a connection with unread data
-// in it makes the kernel drop what it has not sent.
+// last replies may still be on their way: if a connection with unread data is
+// closed, the kernel drops what it has not sent.
 constexpr std::chrono::milliseconds kLastReplyTime{100};
 
-// Where others find a daemon that listens on `port`.
+// The address at which others find a daemon that listens on `port`.
 std::string AdvertisedAddress(const Options& options, int port) {
   if (!options.store.advertise_address.empty()) {
     return options.store.advertise_address;
@@ -127,12 +127,12 @@ std::unique_ptr<grpc::Server> StartGrpc(
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetContextAllocator(open_calls.MakeCounter());
   builder.SetMaxReceiveMessageSize(kRequestBytesMax);
-  // A kilobyte would become a megabyte before anybody looks at its size.
+  // Otherwise a kilobyte would become a megabyte before its size is checked.
   for (const grpc_compression_algorithm algorithm :
        {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
     builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
   }
-  // Two daemons on one port would each get some of the calls.
+  // Otherwise two daemons on one port would each get some of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              kStreamsPerConnectionMax);
@@ -155,7 +155,7 @@ Contract::Options ContractOptions(const Options& options) {
 
 class Daemon final : public Server {
  public:
-  // `replica` is the store if that is on etcd, else null.
+  // `replica` is the store itself if that is on etcd, else null.
   Daemon(const Options& options, PolicySet policies,
          std::unique_ptr<Store> store, EtcdReplica* replica)
       : shutdown_timeout_(options.shutdown_timeout_ms),
@@ -207,7 +207,7 @@ class Daemon final : public Server {
       http_ = std::make_unique<HttpServer>(metrics_, secrets_.get());
       RETURN_IF_ERROR(http_->Start(address));
     }
-    // One that need not ask others answers only once it can.
+    // A daemon without replicas serves once it can answer.
     if (replica_ == nullptr) RETURN_IF_ERROR(Lead());
     RETURN_IF_ERROR(Listen(options));
     if (replica_ == nullptr) {
@@ -229,8 +229,8 @@ class Daemon final : public Server {
 
  private:
   // Refuses new calls, waits for those under way, and then closes the
-  // connections that are still open.  Shutdown() alone would wait for idle ones
-  // as well.
+  // connections that are still open.  Shutdown() alone would also wait for idle
+  // ones.
   void EndGrpc() {
     std::promise<void> end;
     std::thread closer([this, has_ended = end.get_future()] {
@@ -245,7 +245,7 @@ class Daemon final : public Server {
     grpc_->Wait();
   }
 
-  // Makes the services, whose gate may still be closed, and serves them.
+  // Makes the services and serves them; their gate may still be closed.
   absl::Status Listen(const Options& options) {
     const MessageDefaults defaults = {
         .max_pods = options.default_max_pods,
@@ -305,15 +305,15 @@ class Daemon final : public Server {
     LOG(INFO) << "ready: " << listens_ << " " << recovered_;
   }
 
-  // The life of one of several daemons on a store.  One that may not lead any
-  // more ends at once, whatever it is about: it must not answer, and begins
-  // anew when it is started again.
+  // The life of one of several daemons on a store.  A daemon that may no longer
+  // lead ends at once, whatever it is doing: it must not answer.  It starts
+  // afresh when a supervisor starts it again.
   void FollowAndLead(const std::string& address) {
-    LOG(INFO) << "begins: " << listens_ << " as " << address;
+    LOG(INFO) << "started: " << listens_ << " as " << address;
     const auto on_leader = [&](const std::string& leader) {
       gate_.SetLeader(leader);
       if (leader == address) return;
-      LOG(INFO) << "follows "
+      LOG(INFO) << "following "
                 << (leader.empty() ? "nobody yet" : Printable(leader, 256));
     };
     const auto prepare = [this] { return RecoverState(); };
@@ -330,9 +330,9 @@ class Daemon final : public Server {
     std::_Exit(EXIT_FAILURE);
   }
 
-  // Reads the store into a state that is new: one that was prepared may be old.
+  // Reads the store into a new state: a prepared one may be out of date.
   absl::Status RecoverState() {
-    // The loop, which has not started, knows both by their addresses.
+    // The loop has not started yet; it holds pointers to both.
     scheduler_.reset();
     state_.emplace();
     scheduler_.emplace(&*state_, policies_, constraints_, round_options_);
@@ -341,7 +341,7 @@ class Daemon final : public Server {
     state.SetNeeds(policies_.Needs());
     RETURN_IF_ERROR(Annotate(Recover(*store_, &state),
                              StrCat("recovering ", store_->description())));
-    // Who asks before the first round is told by what runs, too.
+    // Answers before the first round also count what runs.
     state.SyncPeers();
     recovered_ =
         StrCat("recovered: machines=", state.machines().size(),
@@ -350,7 +350,7 @@ class Daemon final : public Server {
     return absl::OkStatus();
   }
 
-  // What recovery had to undo counts before anything is based on it.
+  // What recovery had to undo is stored before anything builds on it.
   absl::Status WriteRecovered() {
     ClusterState& state = *state_;
     if (!state.has_changes()) return absl::OkStatus();
@@ -358,7 +358,7 @@ class Daemon final : public Server {
     return store_->Write(EncodeChanges(state, changes), Durability::kSynced);
   }
 
-  // In the order in which they are needed; destroyed the other way round.
+  // In the order in which they are needed; destroyed in reverse.
   const SystemClock clock_;
   const std::chrono::milliseconds shutdown_timeout_;
   const MeasuredUseOptions measured_use_;
@@ -366,10 +366,10 @@ class Daemon final : public Server {
   const ConstraintSet constraints_;
   const PolicySet policies_;
   const RoundOptions round_options_;
-  std::optional<ClusterState> state_;  // Neither is ever nothing.
+  std::optional<ClusterState> state_;  // Both always have a value.
   std::optional<Scheduler> scheduler_;
   const std::unique_ptr<Store> store_;
-  EtcdReplica* const replica_;  // The same, or null.
+  EtcdReplica* const replica_;  // The store, or null.
   const std::unique_ptr<Solver> solver_;
   std::unique_ptr<Secrets> secrets_;  // Null: plain text.
   std::unique_ptr<HttpServer> http_;
@@ -385,20 +385,20 @@ class Daemon final : public Server {
   // For the log.
   std::string listens_;
   std::string recovered_;
-  std::thread leading_;  // Of one of several.
+  std::thread leading_;  // Only with replicas.
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
-  // The services report what cannot be parsed, at a bounded rate; protobuf
+  // The services report at a bounded rate what cannot be parsed; protobuf
   // itself would write a line for every string that is not UTF-8.
   google::protobuf::SetLogHandler(nullptr);
   ASSIGN_OR_RETURN(PolicySet policies,
                    PolicySet::FromNames(options.cost_model));
   if (const std::string wishes = policies.UnheededWishes(); !wishes.empty()) {
     LOG(WARNING) << "--cost_model=" << options.cost_model
-                 << " leaves out what tasks may wish for: " << wishes;
+                 << " ignores preferences of tasks: " << wishes;
   }
   std::unique_ptr<Store> store;
   EtcdReplica* replica = nullptr;

@@ -1,10 +1,9 @@
 // The daemon, put together: store, core, loop, gRPC and HTTP.
 //
 // Start() opens and recovers the store before gRPC listens, so no client ever
-// meets a daemon that has forgotten something.  The end goes the other way
-// round: probes say no, Schedule calls are answered, gRPC finishes the calls
-// that are under way, the loop what is in its mailbox, and the store is
-// closed.
+// meets a daemon that has forgotten something.  It stops in reverse: probes
+// fail, Schedule calls are answered, gRPC finishes the calls that are under
+// way, the loop empties its mailbox, and the store is closed.
 //
 // Threads: one owner.
 
@@ -21,13 +20,13 @@ namespace sluice {
 
 class Server {
  public:
-  virtual ~Server() = default;  // Stops it.
+  virtual ~Server() = default;  // Stops the daemon.
 
-  // Errors: what is wrong with the options, or with what they name: the store,
-  // the addresses.
+  // Errors: what is wrong with the options, or with the store and the addresses
+  // that they name.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options);
 
-  // The ports that are listened on.  0 for HTTP where there is none.
+  // The ports on which it listens.  0 for HTTP if it is off.
   virtual int grpc_port() const = 0;
   virtual int http_port() const = 0;
 };

@@ -28,9 +28,9 @@ std::string_view TextOf(const grpc_slice& slice) {
   return {static_cast<const char*>(bytes), GRPC_SLICE_LENGTH(slice)};
 }
 
-// The names in the certificate that the client showed, if it did: the common
-// name counts only where there is no other, since constraints of authorities
-// say nothing about it.
+// The names in the client's certificate, if it showed one.  The common name
+// counts only if there is no other, since an authority's constraints do not
+// cover it.
 std::vector<std::string> NamesOf(const grpc_auth_context* context) {
   std::vector<std::string> names;
   for (const char* kind :
@@ -88,7 +88,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
     return grpc_server_add_http2_port(server, address.c_str(), credentials_);
   }
 
-  // Called as each connection begins, one at a time.
+  // Called when a connection begins, one at a time.
   static grpc_ssl_certificate_config_reload_status Fetch(
       void* self, grpc_ssl_server_certificate_config** config) {
     auto& credentials = *static_cast<TlsCredentials*>(self);
@@ -99,7 +99,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
     credentials.generation_ = generation;
     const grpc_ssl_pem_key_cert_pair pair = {.private_key = files.key.c_str(),
                                              .cert_chain = files.chain.c_str()};
-    // gRPC insists on some authority, even where no client is asked for a
+    // gRPC insists on some authority, even if it asks no client for a
     // certificate.
     *config = grpc_ssl_server_certificate_config_create(
         (files.client_ca.empty() ? files.chain : files.client_ca).c_str(),
@@ -107,7 +107,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 
-  // Called as each call begins.
+  // Called when a call begins.
   static void Process(void* self, grpc_auth_context* context,
                       const grpc_metadata* metadata, size_t count,
                       grpc_process_auth_metadata_done_cb done, void* call) {
@@ -129,7 +129,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
       if (key == "authorization") {
         if (!authorization.empty()) {
           return absl::UnauthenticatedError(
-              "there is more than one header authorization");
+              "there is more than one authorization header");
         }
         authorization = TextOf(entry.value);
       }
@@ -160,7 +160,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
   const Clock& clock_;
   Metrics& metrics_;
   RateLimiter refusals_{kRefusalsPerSecond};
-  std::atomic<int64_t> generation_ = 0;  // Of the certificates that gRPC has.
+  std::atomic<int64_t> generation_ = 0;  // That of gRPC's certificates.
   grpc_server_credentials* const credentials_;
 };
 

@@ -1,8 +1,8 @@
 // TLS for the gRPC server, and the role that each call needs.
 //
-// The certificates are those in effect when a connection begins, the roles
-// those in effect when a call begins.  Both are public parts of gRPC's C
-// interface, since the C++ one can neither exchange certificates that were
+// A connection uses the certificates that are in effect when it begins, and a
+// call the roles that are in effect when it begins.  Both use public parts of
+// gRPC's C interface: the C++ one can neither exchange certificates that were
 // checked first nor look at a call without copying its metadata.
 //
 // Threads: gRPC's.
@@ -23,10 +23,11 @@ namespace sluice {
 // All must outlive the server that is given the result, and so must the result:
 // gRPC asks it about connections and calls, and keeps no share in it.
 //
-// A client must show a certificate of --tls_client_ca if there is one and there
-// is no --access_file.  With such a file it may, and a call without the role
-// that it needs ends with UNAUTHENTICATED or PERMISSION_DENIED before its
-// service sees it; the log has a line of it, at a bounded rate.
+// With --tls_client_ca and without --access_file a client must show a
+// certificate of that authority.  With --access_file it may show one, and a
+// call without the role that it needs ends with UNAUTHENTICATED or
+// PERMISSION_DENIED before its service sees it.  Such calls are logged at a
+// bounded rate.
 std::shared_ptr<grpc::ServerCredentials> MakeTlsCredentials(
     const Secrets& secrets, const Clock& clock, Metrics& metrics);
 

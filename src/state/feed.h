@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// One client's tenure of the lease by which several clients elect a leader.
+// One client's term as the leader that several clients elect by a lease.
 struct FeedTerm {
   std::string lease;   // Empty: there is no such lease.
   int64_t number = 0;  // Of the holders of the lease.

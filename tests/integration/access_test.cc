@@ -193,7 +193,7 @@ TEST_F(Access, EachCallNeedsItsRole) {
   EXPECT_EQ(
       Call(Channel("a-token-that-is-wrong"), "sluice.v1.Inspector/GetStatus")
           .error_message(),
-      "the token is not known");
+      "the token is unknown");
 }
 
 TEST_F(Access, WhatARoleLacksChangesNothing) {
@@ -337,7 +337,7 @@ TEST_F(Access, NoTokenIsInTheLog) {
               AllOf(HasSubstr("refused /sluice.v1.Inspector/ForgetStale: token "
                               "reader has the role read"),
                     HasSubstr("refused /sluice.v1.Inspector/GetStatus"),
-                    HasSubstr("the token has the value of one before"),
+                    HasSubstr("an earlier token has that value"),
                     Not(HasSubstr(kReader)), Not(HasSubstr("that-is-wrong"))));
 }
 

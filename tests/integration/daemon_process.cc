@@ -85,7 +85,7 @@ int DaemonProcess::AwaitFollowing() {
   while (!HasLine("] follows ") && !HasLine("; trying again")) {
     if (!ReadLog()) return 0;
   }
-  return PortAfter("begins: grpc=127.0.0.1:");
+  return PortAfter("started: grpc=127.0.0.1:");
 }
 
 int DaemonProcess::http_port() const {

@@ -144,7 +144,7 @@ TEST(Process, EndsWhenItHasNoDescriptorForAConnection) {
   daemon.TakeDescriptors();
   const TcpConnection one_more(port);
   EXPECT_EQ(daemon.AwaitEnd(), 1);
-  EXPECT_THAT(daemon.log(), HasSubstr("gRPC listens no more: Failed accept4: "
+  EXPECT_THAT(daemon.log(), HasSubstr("gRPC no longer listens: Failed accept4: "
                                       "Too many open files; ending"));
 }
 
@@ -159,12 +159,12 @@ TEST(Process, SaysThatItsPortIsInUse) {
       HasSubstr("cannot listen on " + address + ": address already in use"));
 }
 
-TEST(Process, WarnsOfWishesThatItsCostModelsLeaveOut) {
+TEST(Process, WarnsOfPreferencesThatItsCostModelsIgnore) {
   DaemonProcess daemon({kAnyPort, kNoHttp, "--cost_model=taint"});
   ASSERT_NE(daemon.AwaitReady(), 0) << daemon.log();
   EXPECT_THAT(daemon.log(),
-              HasSubstr("--cost_model=taint leaves out what tasks may wish "
-                        "for: preferred node affinity (node_affinity);"));
+              HasSubstr("--cost_model=taint ignores preferences of tasks: "
+                        "preferred node affinity (node_affinity);"));
 }
 
 TEST(Process, NamesTheFlagThatIsWrong) {

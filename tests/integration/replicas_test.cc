@@ -52,7 +52,7 @@ TEST_F(Replicas, AFollowerSaysWhoLeadsAndAnswersNothingElse) {
   const std::string address = StrCat("127.0.0.1:", leader_port);
   const int port = follower->AwaitFollowing();
   ASSERT_NE(port, 0) << follower->log();
-  EXPECT_THAT(follower->log(), HasSubstr("follows " + address));
+  EXPECT_THAT(follower->log(), HasSubstr("following " + address));
 
   Client client(port);
   for (const char* method :
@@ -141,7 +141,8 @@ TEST_F(Replicas, ALeaderThatCannotKeepItsLeaseEndsAndComesBackAsOthersDo) {
   Client(port).AddNode(NodeMessage("n", {.cpu = 1000}));
   etcd.Signal(SIGSTOP);
   EXPECT_EQ(leader->AwaitEnd(), 1);
-  EXPECT_THAT(leader->log(), HasSubstr("could not be kept alive, and ends"));
+  EXPECT_THAT(leader->log(),
+              HasSubstr("could not be kept alive and is about to end"));
   // One that starts meanwhile waits for etcd.
   const auto next = Start(etcd.Address("/sluice"));
   ASSERT_NE(next->AwaitFollowing(), 0) << next->log();

@@ -96,7 +96,7 @@ TEST(AccessList, GivesAnyoneARoleIfItSaysSo) {
   EXPECT_EQ(Check(list, {}, "", Role::kWrite).code(), kUnknown);
   EXPECT_THAT(Check(list, {"stranger"}, "", Role::kRead), IsOk());
   EXPECT_THAT(Check(list, {"stranger"}, "", Role::kWrite),
-              StatusIs(kDenied, HasSubstr("anyone has the role read, and the "
+              StatusIs(kDenied, HasSubstr("anyone has the role read, but the "
                                           "role write is needed")));
 }
 
@@ -104,15 +104,15 @@ TEST(AccessList, SaysWhatIsMissingAndShowsNoToken) {
   const AccessList list = Parse(kList);
   EXPECT_THAT(Check(list, {}, "", Role::kRead),
               StatusIs(kUnknown,
-                       "the role read is needed, and there is neither "
+                       "the role read is needed, but there is neither "
                        "a certificate nor a token"));
   EXPECT_THAT(Check(list, {"a\nb"}, "", Role::kRead),
               StatusIs(kDenied,
-                       "certificate a\\nb has no role, and the role "
+                       "certificate a\\nb has no role, but the role "
                        "read is needed"));
   EXPECT_THAT(Check(list, {}, "Bearer prometheus-token", Role::kAdmin),
               StatusIs(kDenied,
-                       "token prometheus has the role read, and the "
+                       "token prometheus has the role read, but the "
                        "role admin is needed"));
   EXPECT_THAT(
       Check(list, {}, "Bearer some-other-token", Role::kAdmin).ToString(),
@@ -122,22 +122,26 @@ TEST(AccessList, SaysWhatIsMissingAndShowsNoToken) {
 TEST(AccessList, NamesTheLineThatIsWrongWithoutTheToken) {
   for (const auto& [line, why] :
        std::vector<std::pair<std::string, std::string>>{
-           {"root certificate a", "begins with none of read, write, admin"},
-           {"read", "is none of 'ROLE certificate NAME'"},
-           {"read certificate", "is none of"},
-           {"read certificate a b", "is none of"},
-           {"read anyone else", "is none of"},
-           {"read token secret-secret-secret", "is none of"},
-           {"read token t secret-secret-secret more", "is none of"},
+           {"root certificate a", "does not begin with read, write or admin"},
+           {"read", "is not 'ROLE certificate NAME'"},
+           {"read certificate", "is not"},
+           {"read certificate a b", "is not"},
+           {"read anyone else", "is not"},
+           {"read token secret-secret-secret", "is not"},
+           {"read token t secret-secret-secret more", "is not"},
            {"read token t secret-secret", "the token has fewer than 16"},
            {"read token secret-secret-secret t", "the token has fewer than"},
-           {"read token t sha256:secret", "not 64 hexadecimal digits"},
-           {"read token t SHA256:secret-secret", "not 64 hexadecimal digits"},
-           {"read token old another-secret--", "a token before has that name"},
-           {"read certificate caf\xc3\xa9", "more than printable ASCII"},
-           {std::string("read anyone\0", 12), "more than printable ASCII"},
+           {"read token t sha256:secret",
+            "not followed by 64 hexadecimal digits"},
+           {"read token t SHA256:secret-secret",
+            "not followed by 64 hexadecimal digits"},
+           {"read token old another-secret--",
+            "an earlier token has that name"},
+           {"read certificate caf\xc3\xa9", "other than printable ASCII"},
+           {std::string("read anyone\0", 12), "other than printable ASCII"},
            {"write certificate known", "certificate known has a role already"},
-           {"write token new the-known-secret", "has the value of one before"},
+           {"write token new the-known-secret",
+            "an earlier token has that value"},
            {"write anyone", "anyone has a role already"}}) {
     const auto list = AccessList::Parse(
         "read certificate known\nread token old the-known-secret\nread "

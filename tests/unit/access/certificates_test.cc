@@ -68,7 +68,7 @@ TEST_F(CertificatesTest, NameTheFlagOfWhatIsWrong) {
            {{"", valid.key, ""}, "--tls_cert: holds no certificate"},
            {{"nonsense", valid.key, ""}, "--tls_cert: holds no certificate"},
            {{valid.key, valid.key, ""}, "--tls_cert: holds no certificate"},
-           {{torn, valid.key, ""}, "of the file cannot be read"},
+           {{torn, valid.key, ""}, "in the file cannot be read"},
            {{valid.chain, "", ""}, "--tls_key: holds no private key"},
            {{valid.chain, valid.chain, ""}, "--tls_key: holds no private key"},
            {{valid.chain, other.key, ""}, "--tls_key: is not the key of the"},
@@ -127,7 +127,7 @@ TEST_F(CertificatesTest, RefuseAKeyWithAPassphrase) {
   EVP_PKEY_free(key);
   EXPECT_THAT(Check(certificates, now_ms_),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("--tls_key: has a passphrase")));
+                       HasSubstr("--tls_key: needs a passphrase")));
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST_F(SecretsTest, AreNotOpenedWhereSomethingIsWrong) {
     mkfifo((directory_ / "fifo").c_str(), 0600);
     files_.tls_key = path;
     EXPECT_THAT(Open(), StatusIs(absl::StatusCode::kInvalidArgument,
-                                 HasSubstr("is no regular file")));
+                                 HasSubstr("is not a regular file")));
   }
 }
 

@@ -24,8 +24,8 @@ TEST(SystemClock, CountsMicrosecondsThatNeverGoBack) {
   const SystemClock clock;
   const int64_t start_us = clock.MonotonicUs();
   int64_t last_us = start_us;
-  // Ends when the clock has moved; a clock that stands still runs into the
-  // time limit of the test.
+  // Ends once the clock has moved; if it stands still, the test runs into its
+  // time limit.
   while (last_us < start_us + 1000) {
     const int64_t now_us = clock.MonotonicUs();
     ASSERT_GE(now_us, last_us);

@@ -245,7 +245,7 @@ TEST(FlagSet, RefusesFilesThatNameEachOther) {
   std::ofstream(path) << "--from=" << path;
   Fixture f;
   EXPECT_THAT(f.Parse({"--from=" + path}),
-              StatusIs(kInvalid, HasSubstr("is named by too many files")));
+              StatusIs(kInvalid, HasSubstr("is at the end of too many files")));
 }
 
 TEST(FlagSet, HelpShowsEveryFlagWithItsLines) {

@@ -48,7 +48,7 @@ TEST(GlobMatches, TakesWhatABackslashPrecedesAsItIs) {
   EXPECT_TRUE(GlobMatches("web\\", "web\\"));
 }
 
-// The same by recursion: a glob begins with a star, or with one byte.
+// Matches by recursion: a glob begins with a star, or with one byte.
 bool TwinMatches(std::string_view glob, std::string_view text) {
   if (glob.empty()) return text.empty();
   if (glob[0] == '*') {

@@ -51,7 +51,7 @@ TEST(CondVar, WaitForGivesUpAfterItsTimeout) {
   Counter counter;
   MutexLock lock(counter.mutex);
   while (counter.changed.WaitFor(counter.mutex, 1000)) {
-    // Woken for no reason: nobody notifies.
+    // A spurious wakeup: nobody notifies.
   }
   EXPECT_EQ(counter.value, 0);
 }

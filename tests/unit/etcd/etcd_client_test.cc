@@ -187,7 +187,7 @@ TEST_F(EtcdClientTest, WaitsForAnEndpointThatTakesLongerThanTheFirstAttempt) {
   options.attempt_ms = 1;
   const auto client = EtcdClient::Make(options);
   ASSERT_THAT(client, IsOk());
-  // It connects in the meantime, which alone takes longer.
+  // It connects meanwhile, which alone takes longer.
   EXPECT_THAT((*client)->Txn(Put(Prefix(), std::string(1 << 20, 'x'))), IsOk());
 }
 
@@ -259,7 +259,7 @@ TEST_F(EtcdClientTest, RefusesAnEtcdThatWasSetBack) {
   EXPECT_THAT(client->Range(Get("/a")),
               StatusIs(absl::StatusCode::kDataLoss,
                        HasSubstr("was it restored from an old backup?")));
-  // Also when it has caught up.
+  // Still refused once it has caught up.
   const auto other = MakeClient(server.Address("/a"));
   for (int i = 0; i < 20; ++i) ASSERT_THAT(other->Txn(Put("/a", "3")), IsOk());
   EXPECT_THAT(client->Txn(Put("/a", "4")),
@@ -270,7 +270,7 @@ TEST_F(EtcdClientTest, SaysWhatToDoWhenEtcdIsFull) {
   EtcdServer server({"--quota-backend-bytes=1000000"});
   const auto client = MakeClient(server.Address("/a"));
   absl::Status status;
-  // It looks at the size of its file ten times a second.
+  // etcd checks the size of its file ten times a second.
   for (int i = 0; i < 2000 && status.ok(); ++i) {
     status = client->Txn(Put(StrCat("/a/", i % 20), std::string(100000, 'x')))
                  .status();
@@ -301,7 +301,7 @@ TEST_F(EtcdClientTest, SaysWhatIsWrongWithFilesOfTls) {
   }
 }
 
-// A CA, NAME.crt and NAME.key, and below it a certificate for this machine.
+// Makes a CA, NAME.crt and NAME.key, and a certificate of it for this machine.
 void MakeCertificates(const TemporaryDirectory& directory) {
   const std::string request =
       "openssl req -newkey ec -nodes -pkeyopt "
@@ -386,7 +386,7 @@ TEST_F(EtcdClientTest, EndsAWatchThatIsCancelledBeforeOrMeanwhile) {
   EXPECT_THAT(before.Next(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(before.Next(), StatusIs(absl::StatusCode::kUnavailable));
   EtcdClient::Watch meanwhile(*client, WatchOf("/nothing", 0));
-  ASSERT_THAT(meanwhile.Next(), IsOk());  // It has begun.
+  ASSERT_THAT(meanwhile.Next(), IsOk());  // The watch has begun.
   std::thread other([&] { meanwhile.Cancel(); });
   EXPECT_THAT(meanwhile.Next(),
               StatusIs(absl::StatusCode::kUnavailable,

@@ -1,5 +1,5 @@
-// A test against a real etcd, which all tests of a program share unless one
-// needs to kill it; each has a prefix of its own.
+// A test against a real etcd.  All tests of a program share it, except those
+// that kill it; each test has a prefix of its own.
 
 #ifndef SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_
 #define SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_

@@ -33,7 +33,7 @@ Values ScanAll(const Store& store) {
   return values;
 }
 
-// A leader with its store, and one who follows it by a connection of its own.
+// A leader with its store, and a follower with a connection of its own.
 class EtcdFollowerTest : public EtcdFixture {
  protected:
   void SetUp() override {
@@ -55,7 +55,7 @@ class EtcdFollowerTest : public EtcdFixture {
     Lead();
   }
 
-  // Another term, of another leader.
+  // Starts another term, with another leader.
   void Lead(std::optional<EtcdRecords> known = std::nullopt) {
     store_.reset();
     leadership_.reset();
@@ -71,7 +71,7 @@ class EtcdFollowerTest : public EtcdFixture {
   bool AwaitNumber(int64_t number) {
     return Eventually([&] { return follower_->number() == number; });
   }
-  // The last chunk that counts.
+  // The last committed chunk.
   int64_t Head() {
     etcdserverpb::RangeRequest request;
     request.set_key(prefix_ + "/head");
@@ -96,7 +96,7 @@ class EtcdFollowerTest : public EtcdFixture {
     return leader_->Range(request)->header().revision();
   }
 
-  // What the follower has, by the keys of the store.
+  // What the follower holds, by the store's keys.
   Values Take() {
     known_ = follower_->Take();
     Values values;
@@ -148,8 +148,8 @@ TEST_F(EtcdFollowerTest, TakesTheReadingThatIsUnderWay) {
   EXPECT_THAT(Take(), ElementsAre(Pair("a", "1")));
 }
 
-// Batches of many sizes, in chunks, put in their places meanwhile: the next
-// leader finds by it what it finds without.
+// Batches have many sizes and chunks, and drains run meanwhile.  The next
+// leader finds the same with a follower's records as without them.
 TEST_F(EtcdFollowerTest, MakesNoDifferenceToWhoLeadsNext) {
   Rng rng(17);
   Follow();
@@ -171,7 +171,7 @@ TEST_F(EtcdFollowerTest, MakesNoDifferenceToWhoLeadsNext) {
       ASSERT_THAT(store_->Write(batch, Durability::kSynced), IsOk());
     }
     const Values expected = ScanAll(*store_);
-    // Sometimes it is not quite there.
+    // Sometimes the follower lags behind.
     if (term % 2 == 0) {
       ASSERT_TRUE(AwaitNumber(Head()));
     }
@@ -192,7 +192,7 @@ TEST_F(EtcdFollowerTest, ALeaderReadsAnewWhereThatIsTooOld) {
   Follow();
   ASSERT_TRUE(AwaitNumber(1));
   ASSERT_THAT(Take(), ElementsAre(Pair("a", "1")));
-  // Much goes through the log meanwhile.
+  // A lot passes through the log meanwhile.
   for (int i = 0; i < 40; ++i) Put(StrCat("b", i), std::string(450000, 'x'));
   const auto oldest = [&] {
     etcdserverpb::RangeRequest request;
@@ -215,7 +215,7 @@ TEST_F(EtcdFollowerTest, ScansAskEtcdAgainAfterAWrite) {
   Follow();
   ASSERT_TRUE(AwaitNumber(1));
   Lead(follower_->Take());
-  // Of which a store that was not known would be told.
+  // A store without known records would read this.
   PutRaw("/data/b", "elsewhere");
   EXPECT_THAT(ScanAll(*store_), ElementsAre(Pair("a", "1")));
   Put("c", "1");
@@ -226,7 +226,7 @@ TEST_F(EtcdFollowerTest, ForgetsWhatAnotherTermSweptFromTheLog) {
   Put("a", "1");
   Follow();
   ASSERT_TRUE(AwaitNumber(1));
-  // Half of a batch of one that was deposed.
+  // Half of a batch of a deposed leader.
   PutRaw("/log/" + ChunkNumber(2), "never counted");
   Lead();
   Put("b", "2");
@@ -243,7 +243,7 @@ TEST_F(EtcdFollowerTest, GoesOnOverADamagedLogOnceThatIsMended) {
   PutRaw("/head", "7-3");
   PutRaw("/head", "7-1");
   ASSERT_TRUE(AwaitNumber(1));
-  // One that cannot be read.
+  // A chunk that cannot be read.
   PutRaw("/log/" + ChunkNumber(2), "damaged");
   PutRaw("/head", "7-2");
   ASSERT_TRUE(AwaitNumber(-1));
@@ -271,7 +271,7 @@ TEST_F(EtcdFollowerTest, ReadsAnewWhereHistoryIsCompactedUnderIt) {
   Put("a", "1");
   Follow();
   ASSERT_TRUE(AwaitNumber(1));
-  // It hears of nothing until all of it is history.
+  // The follower hears of nothing until all of it is compacted.
   own.Kill();
   follower_.reset();
   own.Start();

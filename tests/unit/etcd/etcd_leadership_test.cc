@@ -85,7 +85,7 @@ TEST_F(EtcdLeadershipTest, IsKeptForLongerThanALease) {
   ASSERT_THAT(a.leadership->Campaign(), IsOkAndHolds(true));
   const Fence fence = a.leadership->fence();
   ASSERT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
-  // etcd gives more than a second where its own elections may take longer.
+  // etcd grants more than a second if its own elections may take longer.
   EXPECT_THAT(b.leadership->AwaitVacancy(6000),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_TRUE(a.leadership->leads());
@@ -118,7 +118,7 @@ TEST_F(EtcdLeadershipTest, EndsByTheClockWhileEtcdIsSilent) {
   EXPECT_TRUE(Eventually([&] { return !a.leadership->leads(); }));
   EXPECT_FALSE(a.leadership->is_lost());
   server.Signal(SIGCONT);
-  // Whether etcd has ended the lease meanwhile, or not yet, is its decision.
+  // etcd may or may not have ended the lease by now.
   EXPECT_TRUE(Eventually(
       [&] { return a.leadership->is_lost() || a.leadership->leads(); }));
 }

@@ -31,7 +31,7 @@ class EtcdReplicaTest : public EtcdFixture {
                {.client = OptionsFor(address_, 2000), .lease_s = 2})
         .value();
   }
-  // Leads as `name`, on a thread of its own; `leaders` is whom it follows.
+  // Leads as `name`, on a thread of its own; `leaders` are those it follows.
   static std::future<absl::Status> Lead(
       EtcdReplica& replica, const std::string& name,
       std::vector<std::string>* leaders,
@@ -44,8 +44,8 @@ class EtcdReplicaTest : public EtcdFixture {
     });
   }
 
-  // Has a leader write k=v and go, and one that is never heard of follow it.
-  // Returns the lease of that one.
+  // A leader writes k=v and goes, and a silent leader takes its place.  Returns
+  // the lease of the silent leader.
   int64_t LeaveASilentLeader(EtcdClient& client) {
     auto first = Make();
     std::vector<std::string> ignored;
@@ -173,7 +173,8 @@ TEST_F(EtcdReplicaTest, FollowsOnWhereASilentLeaderIsHeardOfAgain) {
     return absl::OkStatus();
   });
   ASSERT_TRUE(Eventually([&] { return preparations == 1; }));
-  // As long as it is kept, it is followed; then it is silent once more.
+  // The leader is followed while it keeps its lease; then it falls silent
+  // again.
   const SystemClock clock;
   const int64_t until_us = clock.MonotonicUs() + 1'000'000;
   ASSERT_TRUE(Eventually([&] {
@@ -193,9 +194,10 @@ TEST_F(EtcdReplicaTest, EndsBeforeItsLeaseWhereThatCannotBeKept) {
   std::vector<std::string> leaders;
   ASSERT_THAT(Lead(*replica, "a", &leaders).get(), IsOk());
   own.Signal(SIGSTOP);
-  EXPECT_THAT(replica->AwaitEnd(),
-              StatusIs(absl::StatusCode::kAborted,
-                       HasSubstr("could not be kept alive, and ends")));
+  EXPECT_THAT(
+      replica->AwaitEnd(),
+      StatusIs(absl::StatusCode::kAborted,
+               HasSubstr("could not be kept alive and is about to end")));
   // The lease itself has not ended yet.
   EXPECT_THAT(replica->CheckHeld(), IsOk());
   EXPECT_TRUE(Eventually([&] { return !replica->CheckHeld().ok(); }));

@@ -38,7 +38,7 @@ class EtcdRosterTest : public EtcdFixture {
     put.set_lease(lease);
     ASSERT_THAT(client_->Txn(request), IsOk());
   }
-  // "a=1 b=-1 " once the followers' keys are these.
+  // The followers with their lags, such as "a=1 b=-1 ".
   std::string Followers(const EtcdRoster& roster) {
     std::string all;
     for (const EtcdRoster::Follower& follower : roster.followers()) {
@@ -114,7 +114,7 @@ TEST_F(EtcdRosterTest, FindsAnotherFollowerOfItsAddress) {
   EXPECT_THAT(second->status(),
               StatusIs(absl::StatusCode::kAlreadyExists,
                        AllOf(HasSubstr(prefix_),
-                             HasSubstr("has the address a:1, too"))));
+                             HasSubstr("also has the address a:1"))));
   EXPECT_THAT(first->status(), IsOk());
 }
 

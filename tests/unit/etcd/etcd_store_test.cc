@@ -65,7 +65,7 @@ class EtcdStoreTest : public EtcdFixture {
     ASSERT_THAT(client_->Txn(request), IsOk());
   }
 
-  // How many keys are below PREFIX`key`.
+  // The number of keys below PREFIX`key`.
   int64_t Count(const std::string& key) {
     etcdserverpb::RangeRequest request;
     request.set_key(prefix_ + key);
@@ -74,7 +74,7 @@ class EtcdStoreTest : public EtcdFixture {
     return client_->Range(request)->count();
   }
 
-  // 25,000 entries that are not in the log alone.
+  // Writes 25,000 entries, more than stay in the log.
   void FillPlaces(Store* store);
 
   std::string prefix_;
@@ -82,7 +82,7 @@ class EtcdStoreTest : public EtcdFixture {
   std::unique_ptr<EtcdClient> client_;
 };
 
-// Ends the lease of whoever leads, as if it had passed.
+// Ends the leader's lease, as if its time had passed.
 void Depose(EtcdClient& client) {
   etcdserverpb::RangeRequest request;
   request.set_key(client.address().prefix + "/leader");
@@ -145,7 +145,7 @@ TEST_F(EtcdStoreTest, RefusesAnotherFormat) {
   EXPECT_THAT(TryOpen(address_),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        StrCat(address_,
-                              ": has format '2', and this version reads "
+                              ": has format '2', but this version reads "
                               "format 1")));
 }
 
@@ -163,7 +163,7 @@ TEST_F(EtcdStoreTest, CannotBeOpenedWithoutEtcd) {
                              HasSubstr("does etcd run there"))));
 }
 
-// `count` keys, each with `number` and then `bytes` others.
+// `count` keys; each value is `number`, followed by `bytes` other bytes.
 WriteBatch LargeBatch(int64_t number, int count, size_t bytes) {
   WriteBatch batch;
   for (int i = 0; i < count; ++i) {
@@ -176,7 +176,7 @@ void EtcdStoreTest::FillPlaces(Store* store) {
   ASSERT_THAT(store->Write(LargeBatch(1, 25000, 10), Durability::kSynced),
               IsOk());
   ASSERT_TRUE(Eventually([&] { return Count("/data/") == 25000; }));
-  // The drain has ended when its log is gone; this notices.
+  // The drain ends when its part of the log is gone; this write notices.
   ASSERT_TRUE(Eventually([&] { return Count("/log/") == 0; }));
   ASSERT_THAT(Put("other", "", store), IsOk());
 }
@@ -212,7 +212,7 @@ TEST_F(EtcdStoreTest, PutsWhatIsInItsLogInItsPlaces) {
                              Durability::kSynced),
                 IsOk());
   }
-  // Most of the log is gone, and all keys are known.
+  // Most of the log is gone, and all keys are there.
   EXPECT_TRUE(Eventually([&] { return Count("/log/") <= 150; }));
   EXPECT_GE(Count("/data/"), 500);
   const Entries entries = ScanAll(*store);
@@ -250,7 +250,8 @@ TEST_F(EtcdStoreTest, KeepsLargeValuesInPartsAndLeavesNone) {
 }
 
 // Runs in a child process until it is killed.  Each batch writes its number
-// everywhere, deletes what the one before it made, and is one of three sizes.
+// everywhere, deletes what the batch before it made, and has one of three
+// sizes.
 TEST(EtcdStoreChild, DISABLED_WritesUntilKilled) {
   const std::optional<std::string> address = ChildProcess::Argument();
   if (!address.has_value()) GTEST_SKIP() << "runs in a child process only";
@@ -326,7 +327,7 @@ TEST_F(EtcdStoreTest, RefusesALogThatIsDamaged) {
   EXPECT_THAT(TryOpen(address_),
               StatusIs(absl::StatusCode::kDataLoss,
                        AllOf(HasSubstr(address_),
-                             HasSubstr("has no chunk 3, and ends with 3"))));
+                             HasSubstr("has no chunk 3 and ends with 3"))));
   PutRaw("/log/0000000000000000003", "no message");
   EXPECT_THAT(TryOpen(address_),
               StatusIs(absl::StatusCode::kDataLoss,
@@ -386,13 +387,13 @@ TEST_F(EtcdStoreTest, RefusesToGoOnBesideAnotherWriter) {
   PutRaw("/head", "somebody else's");
   EXPECT_THAT(Put("a", "1", store.get()),
               StatusIs(absl::StatusCode::kDataLoss,
-                       HasSubstr("by something else than its leader")));
+                       HasSubstr("by something other than its leader")));
 }
 
 TEST_F(EtcdStoreTest, DoesEachWriteOnceThoughEtcdIsKilledUnderIt) {
   EtcdServer server;
   const std::unique_ptr<Store> store = Open(server.Address("/x"));
-  // Makes and deletes keys, so that a write that comes late would show.
+  // Makes and deletes keys, so that a late write would show.
   std::atomic<bool> is_over = false;
   int64_t number = 0;
   absl::Status status;
@@ -442,7 +443,7 @@ TEST_F(EtcdStoreTest, FailsWhileEtcdIsSilentAndIsWholeAfterwards) {
     EXPECT_THAT(Put("a", "2", store->get()),
                 StatusIs(absl::StatusCode::kDeadlineExceeded,
                          AllOf(HasSubstr(server.endpoint()),
-                               HasSubstr("too slow, cut off"))));
+                               HasSubstr("too slow, is cut off"))));
     server.Signal(SIGCONT);
     EXPECT_THAT(Put("a", "3", store->get()),
                 StatusIs(absl::StatusCode::kDeadlineExceeded));
@@ -507,7 +508,7 @@ TEST_F(EtcdStoreTest, ScansOneRevision) {
 TEST_F(EtcdStoreTest, AsksForCompaction) {
   EtcdServer server;
   const std::unique_ptr<Store> store = Open(server.Address("/x"));
-  // Twice 64 MiB and more.
+  // More than twice 64 MiB.
   for (int i = 0; i < 320; ++i) {
     ASSERT_THAT(Put("a", std::string(450000, 'x'), store.get()), IsOk());
   }

@@ -49,7 +49,7 @@ class LoneStore final : public Store {
         return absl::FailedPreconditionError(
             StrCat("is held by '", Printable(leadership_.holder(), 256), "'"));
       }
-      // Where that is not known the next campaign tells.
+      // If that is not known, the next campaign will tell.
       absl::Status wait = leadership_.AwaitVacancy(left_ms);
       if (!wait.ok() && !absl::IsUnavailable(wait) &&
           !absl::IsDeadlineExceeded(wait)) {
@@ -67,7 +67,7 @@ class LoneStore final : public Store {
 struct LoneStoreOptions {
   EtcdClientOptions client;
   EtcdLeadershipOptions leadership;
-  // How long to wait for another holder to go.
+  // How long to wait until another holder has gone.
   int64_t vacancy_timeout_ms = 0;
 };
 

@@ -61,7 +61,7 @@ TEST(Fields, OfEveryKindOfTaskRulesAreReadAsTheyWereWritten) {
   }
 }
 
-// An enum of a message, unlike those of the store, which are numbers.
+// An enum that is an enum in the message, too; in the store they are numbers.
 struct Work {
   enum class Type : uint8_t { kSheep = 0, kTurtle = 3 };
   bool inject_task_lib = false;

@@ -76,7 +76,7 @@ TEST(MetricsTable, KeepsToTheNamingRules) {
     EXPECT_TRUE(names.insert(row.name).second) << "named twice";
     EXPECT_TRUE(row.name.starts_with("sluice_"));
     EXPECT_EQ(row.name.ends_with("_total"), row.kind == "counter");
-    // A moment is no duration.
+    // A point in time is not a duration.
     EXPECT_EQ(row.name.ends_with("_seconds") &&
                   !row.name.ends_with("_timestamp_seconds"),
               row.kind == "histogram");
@@ -85,7 +85,7 @@ TEST(MetricsTable, KeepsToTheNamingRules) {
   }
 }
 
-// With SLUICE_REWRITE set the page is written instead, to be reviewed like
+// With SLUICE_REWRITE set, the test writes the page instead, for review like
 // code.
 TEST(MetricsTable, IsWhatTheReferencePageSays) {
   const std::string path = SourcePath("docs/metrics.md");

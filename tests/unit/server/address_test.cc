@@ -43,10 +43,10 @@ TEST(Address, NamesWhatIsWrongWithItsText) {
         std::pair(":9090", "the host is missing"),
         std::pair("[]:9090", "the host is missing"),
         std::pair("::1:9090", "write an IPv6 address as [ADDRESS]:PORT"),
-        std::pair("h:", "the port is not a number up to 65535"),
-        std::pair("h:65536", "the port is not a number up to 65535"),
-        std::pair("h:-1", "the port is not a number up to 65535"),
-        std::pair("h:80x", "the port is not a number up to 65535")}) {
+        std::pair("h:", "the port is not a number from 0 to 65535"),
+        std::pair("h:65536", "the port is not a number from 0 to 65535"),
+        std::pair("h:-1", "the port is not a number from 0 to 65535"),
+        std::pair("h:80x", "the port is not a number from 0 to 65535")}) {
     EXPECT_THAT(ParseAddress(text),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
         << text;

@@ -47,7 +47,7 @@ TEST(HttpConnections, HaveRoomAgainWhereOneEnded) {
   EXPECT_EQ(connections.Add(1000, "host"), std::nullopt);
 }
 
-// The end of a displaced connection is noticed after it was forgotten.
+// A displaced connection is forgotten before its end is noticed.
 TEST(HttpConnections, RemoveWhatIsNotKnownAnyMore) {
   HttpConnections connections;
   for (int socket = 0; socket <= kPerAddressMax; ++socket) {

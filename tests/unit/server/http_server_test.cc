@@ -29,7 +29,7 @@ class HttpServerTest : public testing::Test {
     EXPECT_NE(server_.port(), 0);
   }
 
-  // More connections than are let in, each of which has sent `text`.
+  // More connections than the server lets in; each has sent `text`.
   std::vector<TcpConnection> Crowd(const std::string& text,
                                    int receive_bytes = 0) {
     std::vector<TcpConnection> crowd;
@@ -89,8 +89,8 @@ TEST_F(HttpServerTest, RefusesRequestsThatAreNone) {
   EXPECT_EQ(HttpGet(server_.port(), "/healthz").status, 200);
 }
 
-// The last of the crowd was not given up before the probe was answered, so it
-// was not the crowd's time-out that let the probe in.
+// The last connection of the crowd is still open when the probe is answered, so
+// it was not a timeout of the crowd that let the probe in.
 TEST_F(HttpServerTest, AnswersProbesBesideHalfRequestsOfTheSameAddress) {
   std::vector<TcpConnection> crowd = Crowd("GET /hea");
   EXPECT_EQ(HttpGet(server_.port(), "/readyz").status, 503);
@@ -100,7 +100,7 @@ TEST_F(HttpServerTest, AnswersProbesBesideHalfRequestsOfTheSameAddress) {
 }
 
 TEST_F(HttpServerTest, AnswersProbesBesideSlowReaders) {
-  // A page that does not fit into the buffers of a connection.
+  // The page does not fit into the buffers of a connection.
   for (int i = 0; i < 2000; ++i) {
     metrics_.events.With(StrCat("kind-", i)).Increment();
   }
@@ -120,12 +120,12 @@ TEST_F(HttpServerTest, CountsTheConnectionsThatMadeRoom) {
                                "\n")));
 }
 
-// Nobody has to wait for a client that sends or reads nothing.
+// The server does not wait for a client that sends or reads nothing.
 TEST_F(HttpServerTest, EndsWhileConnectionsAreOpen) {
   TcpConnection idle(server_.port());
   TcpConnection half(server_.port());
   half.Send("GET /hea");
-  HttpGet(server_.port(), "/healthz");  // Behind them.
+  HttpGet(server_.port(), "/healthz");  // Comes after them.
 }
 
 TEST_F(HttpServerTest, SaysThatItsPortIsTaken) {
@@ -137,7 +137,7 @@ TEST_F(HttpServerTest, SaysThatItsPortIsTaken) {
                       ": address already in use")));
 }
 
-// Anybody who reaches the port may have one.
+// Anybody who reaches the port can begin a handshake and then stay silent.
 TEST(HttpServerWithTls, DoesNotSpinWhileAHandshakeWaits) {
   const TemporaryDirectory directory;
   TestAuthority authority;
@@ -156,7 +156,7 @@ TEST(HttpServerWithTls, DoesNotSpinWhileAHandshakeWaits) {
   TcpConnection half(server.port());
   half.Send(std::string("\x16\x03\x01\x02\0", 5));
   const std::clock_t begin = std::clock();
-  half.ReadToEnd();  // Given up after some seconds.
+  half.ReadToEnd();  // The server gives it up after some seconds.
   EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);
 }
 

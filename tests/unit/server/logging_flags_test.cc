@@ -21,7 +21,7 @@ class LoggingFlagsTest : public testing::Test {
  protected:
   LoggingFlagsTest() { AddLoggingFlags(flags_); }
 
-  const gflags::FlagSaver saver_;  // Flags of logging outlive a test.
+  const gflags::FlagSaver saver_;  // Logging flags are global.
   FlagSet flags_;
 };
 
@@ -49,13 +49,13 @@ TEST_F(LoggingFlagsTest, TakeEffect) {
   EXPECT_FALSE(FLAGS_logtostderr);
 }
 
-TEST_F(LoggingFlagsTest, QuoteValuesThatCannotBe) {
+TEST_F(LoggingFlagsTest, QuoteInvalidValues) {
   EXPECT_THAT(flags_.Parse(std::vector<std::string>{"--minloglevel=x"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--minloglevel: 'x' is no int32"));
+                       "--minloglevel: 'x' is not a valid int32"));
   EXPECT_THAT(flags_.Parse(std::vector<std::string>{"--logtostderr=x"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "--logtostderr: 'x' is no bool"));
+                       "--logtostderr: 'x' is not a valid bool"));
 }
 
 TEST_F(LoggingFlagsTest, AreThoseOfLoggingAlone) {

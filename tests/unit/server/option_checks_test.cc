@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Refused with a message that has this.
+// Matches an error whose message contains `message`.
 MATCHER_P(IsRefused, message, "") {
   return testing::ExplainMatchResult(
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)),
@@ -36,7 +36,7 @@ TEST(OptionChecks, RefuseTwoStores) {
   options.data_dir = "d";
   EXPECT_THAT(options,
               IsRefused("--store=etcd://a:1/x: a daemon has one store, and "
-                        "--data_dir is another one"));
+                        "--data_dir gives another one"));
 }
 
 TEST(OptionChecks, RefuseWhatIsForEtcdWithoutIt) {
@@ -45,7 +45,7 @@ TEST(OptionChecks, RefuseWhatIsForEtcdWithoutIt) {
         &StoreOnEtcd::advertise_address}) {
     Options options;
     options.store.*member = "a:1";
-    EXPECT_THAT(options, IsRefused("are for --store=etcd://"));
+    EXPECT_THAT(options, IsRefused("need --store=etcd://"));
   }
 }
 

@@ -100,7 +100,7 @@ TEST(Options, NameTheFlagWhoseValueMakesNoSense) {
         std::pair("--listen_address=9090", "--listen_address: '9090': is not"),
         std::pair("--http_address=h:x", "--http_address: 'h:x': the port"),
         std::pair("--store=etcd://a", "--store: 'a' is not HOST:PORT"),
-        std::pair("--store_ca=f", "are for --store=etcd://"),
+        std::pair("--store_ca=f", "need --store=etcd://"),
         std::pair("--nonsense=1", "unknown flag '--nonsense'"),
         std::pair("--improve_budet=1", "did you mean --improve_budget?"),
         std::pair("--data_dir", "--data_dir needs a value: --data_dir=DIR"),
@@ -134,8 +134,8 @@ TEST(Options, AnswerWhereHelpIsAsked) {
   EXPECT_THAT(Answer({"--help", "--nonsense"}), HasSubstr("unknown flag"));
 }
 
-// The rows of docs/configuration.md that have three columns, by their flag:
-// what they say of the default.
+// The defaults in the rows of docs/configuration.md that have three columns, by
+// flag.
 std::map<std::string, std::string> DocumentedDefaults() {
   std::ifstream page(SourcePath("docs/configuration.md"));
   std::map<std::string, std::string> defaults;
