@@ -152,9 +152,9 @@ func (s *source) Nominate(feed.Delta) {}
 
 func (s *source) Restated() {}
 
-func (s *source) Misunderstood(string, feed.Problem) {}
+func (s *source) TaskProblem(string, feed.Problem) {}
 
-func (s *source) MachineMisunderstood(string, feed.Problem) {}
+func (s *source) MachineProblem(string, feed.Problem) {}
 
 func (s *source) waitUntilQuiet() {
 	for {

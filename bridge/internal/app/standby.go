@@ -33,10 +33,10 @@ const (
 )
 
 // standby states everything to this replica's own daemon while another leads.
-// After this replica has taken over, its tenure does all else.
+// After this replica has taken over, its leader does all else.
 type standby struct {
 	feed   *feed.Client
-	tenure atomic.Pointer[tenure] // nil: another leads
+	leader atomic.Pointer[leader] // nil: another leads
 
 	// The key of this replica's pod. Its changes show how far the mirror has
 	// told.
@@ -44,7 +44,7 @@ type standby struct {
 	mu   sync.Mutex
 	seen string // its resource version
 	news chan struct{}
-	// What the daemon did not understand, for the reporter of a later tenure.
+	// What the daemon did not understand, for the reporter of a later leader.
 	badTasks, badMachines map[string]feed.Problem
 }
 
@@ -89,12 +89,12 @@ func (b *Bridge) takeOver(ctx context.Context, s *standby, lock *lease) {
 	}
 	beganAt := time.Now()
 	logger.Info("Taking over")
-	t, shutdown := b.newTenure(ctx, lock)
+	l, shutdown := b.newLeader(ctx, lock)
 	defer shutdown()
-	t.feed = s.feed
-	s.begin(t)
-	defer s.tenure.Store(nil)
-	b.mirror.Tell(t)
+	l.feed = s.feed
+	s.begin(l)
+	defer s.leader.Store(nil)
+	b.mirror.Tell(l)
 	if err := b.catchUp(ctx, s, lock); err != nil {
 		logger.Error(err, "The former leader may have bound pods that are not shown here; waiting until it can bind no more")
 	} else {
@@ -114,21 +114,21 @@ func (b *Bridge) takeOver(ctx context.Context, s *standby, lock *lease) {
 			lock.onLost()
 		}
 	})
-	b.work(ctx, t)
+	b.work(ctx, l)
 	running.Wait()
 	logger.Info("Stopped leading")
 }
 
-// begin hands everything over to a tenure.
-func (s *standby) begin(t *tenure) {
+// begin hands everything over to a leader.
+func (s *standby) begin(l *leader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tenure.Store(t)
+	s.leader.Store(l)
 	for key, problem := range s.badTasks {
-		t.Misunderstood(key, problem)
+		l.TaskProblem(key, problem)
 	}
 	for name, problem := range s.badMachines {
-		t.MachineMisunderstood(name, problem)
+		l.MachineProblem(name, problem)
 	}
 	clear(s.badTasks)
 	clear(s.badMachines)
@@ -230,24 +230,24 @@ func (s *standby) PodSeen(key, resourceVersion string) {
 
 // Assumed implements mirror.Assumptions.
 func (s *standby) Assumed(uid string) string {
-	if t := s.tenure.Load(); t != nil {
-		return t.Assumed(uid)
+	if l := s.leader.Load(); l != nil {
+		return l.Assumed(uid)
 	}
 	return ""
 }
 
 // Rejected implements mirror.Assumptions.
 func (s *standby) Rejected(uid string) []string {
-	if t := s.tenure.Load(); t != nil {
-		return t.Rejected(uid)
+	if l := s.leader.Load(); l != nil {
+		return l.Rejected(uid)
 	}
 	return nil
 }
 
 // NodeChanged implements mirror.Listener.
 func (s *standby) NodeChanged(name string) {
-	if t := s.tenure.Load(); t != nil {
-		t.NodeChanged(name)
+	if l := s.leader.Load(); l != nil {
+		l.NodeChanged(name)
 		return
 	}
 	s.forget(s.badMachines, name)
@@ -256,8 +256,8 @@ func (s *standby) NodeChanged(name string) {
 
 // PodChanged implements mirror.Listener.
 func (s *standby) PodChanged(key string) {
-	if t := s.tenure.Load(); t != nil {
-		t.PodChanged(key)
+	if l := s.leader.Load(); l != nil {
+		l.PodChanged(key)
 		return
 	}
 	s.forget(s.badTasks, key)
@@ -266,8 +266,8 @@ func (s *standby) PodChanged(key string) {
 
 // PodSettled implements mirror.Listener.
 func (s *standby) PodSettled(uid string) {
-	if t := s.tenure.Load(); t != nil {
-		t.PodSettled(uid)
+	if l := s.leader.Load(); l != nil {
+		l.PodSettled(uid)
 	}
 }
 
@@ -276,50 +276,50 @@ func (s *standby) BudgetChanged(id string) { s.feed.BudgetChanged(id) }
 
 // Place implements feed.Handler. A daemon places nothing for a standby.
 func (s *standby) Place(delta feed.Delta) {
-	if t := s.tenure.Load(); t != nil {
-		t.Place(delta)
+	if l := s.leader.Load(); l != nil {
+		l.Place(delta)
 	}
 }
 
 // Evict implements feed.Handler.
 func (s *standby) Evict(delta feed.Delta) {
-	if t := s.tenure.Load(); t != nil {
-		t.Evict(delta)
+	if l := s.leader.Load(); l != nil {
+		l.Evict(delta)
 	}
 }
 
 // Nominate implements feed.Handler.
 func (s *standby) Nominate(delta feed.Delta) {
-	if t := s.tenure.Load(); t != nil {
-		t.Nominate(delta)
+	if l := s.leader.Load(); l != nil {
+		l.Nominate(delta)
 	}
 }
 
 // Restated implements feed.Handler.
 func (s *standby) Restated() {
-	if t := s.tenure.Load(); t != nil {
-		t.Restated()
+	if l := s.leader.Load(); l != nil {
+		l.Restated()
 	}
 }
 
-// Misunderstood implements feed.Handler. Until this replica leads, another tells
+// TaskProblem implements feed.Handler. Until this replica leads, another tells
 // of it.
-func (s *standby) Misunderstood(key string, problem feed.Problem) {
+func (s *standby) TaskProblem(key string, problem feed.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.tenure.Load(); t != nil {
-		t.Misunderstood(key, problem)
+	if l := s.leader.Load(); l != nil {
+		l.TaskProblem(key, problem)
 		return
 	}
 	s.badTasks[key] = problem
 }
 
-// MachineMisunderstood implements feed.Handler.
-func (s *standby) MachineMisunderstood(name string, problem feed.Problem) {
+// MachineProblem implements feed.Handler.
+func (s *standby) MachineProblem(name string, problem feed.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.tenure.Load(); t != nil {
-		t.MachineMisunderstood(name, problem)
+	if l := s.leader.Load(); l != nil {
+		l.MachineProblem(name, problem)
 		return
 	}
 	s.badMachines[name] = problem

@@ -16,9 +16,9 @@ import (
 	"github.com/sluice-scheduler/sluice/bridge/internal/usage"
 )
 
-// tenure is what one leader does. Its parts know each other by small interfaces
-// and share no state but the mirror.
-type tenure struct {
+// leader does what a replica does while it leads, for one term. Its parts know
+// each other by small interfaces and share no state but the mirror.
+type leader struct {
 	*bind.Binder
 	evictor   *bind.Evictor
 	nominator *bind.Nominator
@@ -26,20 +26,20 @@ type tenure struct {
 	feed      *feed.Client
 }
 
-// newTenure makes all parts but the feed. The caller calls shutdown in the end.
-func (b *Bridge) newTenure(ctx context.Context, leading leadership) (t *tenure, shutdown func()) {
+// newLeader makes all parts but the feed. The caller calls shutdown in the end.
+func (b *Bridge) newLeader(ctx context.Context, leading leadership) (l *leader, shutdown func()) {
 	broadcaster := events.NewBroadcaster(report.Sink{EventSink: &events.EventSinkImpl{Interface: b.recording.EventsV1()}})
 	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		// Pods are scheduled without events, too.
 		klog.FromContext(ctx).Error(err, "No events will be recorded")
 	}
-	t = &tenure{}
-	t.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
+	l = &leader{}
+	l.reporter = report.New(b.client, b.mirror, sluicev1.NewInspectorClient(b.daemon),
 		broadcaster.NewRecorder(scheme.Scheme, b.options.Schedulers[0]), b.reports)
-	t.Binder = bind.NewBinder(b.binding, b.mirror, t.reporter, leading.BindDeadline, b.binds)
-	t.evictor = bind.NewEvictor(b.client, b.mirror, t.reporter, leading.BindDeadline)
-	t.nominator = bind.NewNominator(b.client, b.mirror, t.Assumed, leading.BindDeadline)
-	return t, broadcaster.Shutdown
+	l.Binder = bind.NewBinder(b.binding, b.mirror, l.reporter, leading.BindDeadline, b.binds)
+	l.evictor = bind.NewEvictor(b.client, b.mirror, l.reporter, leading.BindDeadline)
+	l.nominator = bind.NewNominator(b.client, b.mirror, l.Assumed, leading.BindDeadline)
+	return l, broadcaster.Shutdown
 }
 
 // serveTerm leads until ctx ends.
@@ -49,37 +49,37 @@ func (b *Bridge) serveTerm(ctx context.Context, leading leadership) {
 		return
 	}
 	logger.Info("Leading")
-	t, shutdown := b.newTenure(ctx, leading)
+	l, shutdown := b.newLeader(ctx, leading)
 	defer shutdown()
-	source := mirror.Source{Mirror: b.mirror, Assumptions: t.Binder}
-	t.feed = feed.NewClient(b.options.Feed, b.daemon, source, t, leading.Term, b.feeds)
+	source := mirror.Source{Mirror: b.mirror, Assumptions: l.Binder}
+	l.feed = feed.NewClient(b.options.Feed, b.daemon, source, l, leading.Term, b.feeds)
 
 	// The informers tell of everything there is, once, and of changes from here on.
-	stop, err := b.mirror.Notify(logger, t)
+	stop, err := b.mirror.Notify(logger, l)
 	if err != nil {
 		logger.Error(err, "The informers have stopped; not leading")
 		return
 	}
 	defer stop()
-	b.telling.Store(t.feed)
+	b.telling.Store(l.feed)
 	defer b.telling.Store(nil)
 
 	var running sync.WaitGroup
-	running.Go(func() { t.feed.Run(ctx) })
-	b.work(ctx, t)
+	running.Go(func() { l.feed.Run(ctx) })
+	b.work(ctx, l)
 	running.Wait()
 	logger.Info("Stopped leading")
 }
 
 // work does what a leader does, but for its feed, until ctx ends.
-func (b *Bridge) work(ctx context.Context, t *tenure) {
+func (b *Bridge) work(ctx context.Context, l *leader) {
 	var running sync.WaitGroup
-	running.Go(func() { t.Binder.Run(ctx, b.options.BindWorkers, t.feed) })
-	running.Go(func() { t.evictor.Run(ctx, evictWorkers) })
-	running.Go(func() { t.nominator.Run(ctx, nominateWorkers) })
-	running.Go(func() { t.reporter.Run(ctx, reportWorkers) })
+	running.Go(func() { l.Binder.Run(ctx, b.options.BindWorkers, l.feed) })
+	running.Go(func() { l.evictor.Run(ctx, evictWorkers) })
+	running.Go(func() { l.nominator.Run(ctx, nominateWorkers) })
+	running.Go(func() { l.reporter.Run(ctx, reportWorkers) })
 	if b.options.UsageInterval > 0 {
-		poller := usage.Poller{Client: b.measured, Cluster: b.mirror, Sink: t.feed.Measured,
+		poller := usage.Poller{Client: b.measured, Cluster: b.mirror, Sink: l.feed.Measured,
 			Interval: b.options.UsageInterval, Metrics: b.usages}
 		running.Go(func() { poller.Run(ctx) })
 	}
@@ -92,50 +92,50 @@ const (
 	reportWorkers   = 4
 )
 
-// Misunderstood implements feed.Handler.
-func (t *tenure) Misunderstood(key string, problem feed.Problem) {
-	t.reporter.Misunderstood(key, problem)
+// TaskProblem implements feed.Handler.
+func (l *leader) TaskProblem(key string, problem feed.Problem) {
+	l.reporter.TaskProblem(key, problem)
 }
 
-// MachineMisunderstood implements feed.Handler.
-func (t *tenure) MachineMisunderstood(name string, problem feed.Problem) {
-	t.reporter.MachineMisunderstood(name, problem)
+// MachineProblem implements feed.Handler.
+func (l *leader) MachineProblem(name string, problem feed.Problem) {
+	l.reporter.MachineProblem(name, problem)
 }
 
 // NodeChanged implements mirror.Listener.
-func (t *tenure) NodeChanged(name string) {
-	t.feed.MachineChanged(name)
-	t.reporter.NodeChanged(name)
+func (l *leader) NodeChanged(name string) {
+	l.feed.MachineChanged(name)
+	l.reporter.NodeChanged(name)
 }
 
 // PodChanged implements mirror.Listener.
-func (t *tenure) PodChanged(key string) {
-	t.feed.TaskChanged(key)
-	t.nominator.PodChanged(key)
-	t.reporter.PodChanged(key)
+func (l *leader) PodChanged(key string) {
+	l.feed.TaskChanged(key)
+	l.nominator.PodChanged(key)
+	l.reporter.PodChanged(key)
 }
 
 // PodSettled implements mirror.Listener.
-func (t *tenure) PodSettled(uid string) {
-	t.Binder.PodSettled(uid)
-	t.nominator.PodSettled(uid)
-	t.reporter.PodSettled(uid)
+func (l *leader) PodSettled(uid string) {
+	l.Binder.PodSettled(uid)
+	l.nominator.PodSettled(uid)
+	l.reporter.PodSettled(uid)
 }
 
 // BudgetChanged implements mirror.Listener.
-func (t *tenure) BudgetChanged(id string) { t.feed.BudgetChanged(id) }
+func (l *leader) BudgetChanged(id string) { l.feed.BudgetChanged(id) }
 
 // Place implements feed.Handler.
-func (t *tenure) Place(delta feed.Delta) {
-	t.Binder.Place(delta)
-	t.nominator.Placed(delta)
+func (l *leader) Place(delta feed.Delta) {
+	l.Binder.Place(delta)
+	l.nominator.Placed(delta)
 }
 
 // Nominate implements feed.Handler.
-func (t *tenure) Nominate(delta feed.Delta) { t.nominator.Nominate(delta) }
+func (l *leader) Nominate(delta feed.Delta) { l.nominator.Nominate(delta) }
 
 // Restated implements feed.Handler.
-func (t *tenure) Restated() { t.nominator.Restated() }
+func (l *leader) Restated() { l.nominator.Restated() }
 
 // Evict implements feed.Handler.
-func (t *tenure) Evict(delta feed.Delta) { t.evictor.Evict(delta) }
+func (l *leader) Evict(delta feed.Delta) { l.evictor.Evict(delta) }

@@ -147,9 +147,9 @@ func (c *cluster) term(context.Context) (*sluicev1.FeedTerm, error) {
 	return c.leads, c.termErr
 }
 
-func (c *cluster) MachineMisunderstood(name string, problem Problem) { c.Misunderstood(name, problem) }
+func (c *cluster) MachineProblem(name string, problem Problem) { c.TaskProblem(name, problem) }
 
-func (c *cluster) Misunderstood(key string, problem Problem) {
+func (c *cluster) TaskProblem(key string, problem Problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = append(c.problems, key+": "+problem.Message)

@@ -245,7 +245,7 @@ func (s *session) stateMachine(name string) {
 		var err error
 		if fingerprint, err = s.fingerprint(machine); err != nil {
 			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
-			s.client.handler.MachineMisunderstood(name, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
+			s.client.handler.MachineProblem(name, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
 			machine = nil
 		}
 	}
@@ -305,7 +305,7 @@ func (s *session) stateTask(key string) {
 		var err error
 		if fingerprint, err = s.fingerprint(task.Stated); err != nil {
 			s.client.metrics.problems.WithLabelValues(unsendable).Inc()
-			s.client.handler.Misunderstood(key, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
+			s.client.handler.TaskProblem(key, Problem{Code: sluicev1.FeedProblem_INVALID, Message: err.Error()})
 			task.Stated = nil
 		}
 	}
@@ -412,9 +412,9 @@ func (s *session) take(ctx context.Context, response *sluicev1.FeedResponse) {
 		told := Problem{Code: problem.Code, Message: problem.Message}
 		switch {
 		case whom.machine != "":
-			s.client.handler.MachineMisunderstood(whom.machine, told)
+			s.client.handler.MachineProblem(whom.machine, told)
 		case whom.key != "" && problem.Code == sluicev1.FeedProblem_MALFORMED:
-			s.client.handler.Misunderstood(whom.key, told)
+			s.client.handler.TaskProblem(whom.key, told)
 		}
 	}
 	s.subjects = s.subjects[s.firstSubjectFrom(response.EventsDurable+1):]

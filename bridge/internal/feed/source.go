@@ -67,11 +67,11 @@ type Handler interface {
 	// Restated tells that the daemon was told everything. Tasks that it does not
 	// nominate from here on are nominated no longer.
 	Restated()
-	// Misunderstood tells of a task that the daemon will not place.
-	Misunderstood(key string, problem Problem)
-	// MachineMisunderstood tells of a machine that the daemon takes in part, or
+	// TaskProblem tells of a task that the daemon will not place.
+	TaskProblem(key string, problem Problem)
+	// MachineProblem tells of a machine that the daemon takes in part, or
 	// not at all.
-	MachineMisunderstood(name string, problem Problem)
+	MachineProblem(name string, problem Problem)
 }
 
 // ErrStandby is what a Term returns where another leads, and its daemon decides.

@@ -107,8 +107,8 @@ func (r *Reporter) NodeChanged(name string) { r.nodes.Add(name) }
 // PodSettled says that a pod is bound or gone.
 func (r *Reporter) PodSettled(uid string) { r.waiting.end(uid) }
 
-// Misunderstood notes why the daemon will not place a pod.
-func (r *Reporter) Misunderstood(key string, problem feed.Problem) {
+// TaskProblem notes why the daemon will not place a pod.
+func (r *Reporter) TaskProblem(key string, problem feed.Problem) {
 	if pod := r.cluster.Pod(key); pod != nil {
 		r.waiting.begin(key, string(pod.UID))
 		r.waiting.setProblem(string(pod.UID), problem.Message)
@@ -116,8 +116,8 @@ func (r *Reporter) Misunderstood(key string, problem feed.Problem) {
 	}
 }
 
-// MachineMisunderstood tells why the daemon does not take a node as it is.
-func (r *Reporter) MachineMisunderstood(name string, problem feed.Problem) {
+// MachineProblem tells why the daemon does not take a node as it is.
+func (r *Reporter) MachineProblem(name string, problem feed.Problem) {
 	if node := r.cluster.Node(name); node != nil {
 		r.tellOfNode(node, problem.Message)
 	}

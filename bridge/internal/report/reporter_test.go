@@ -281,7 +281,7 @@ func TestWhyAPodWaits(t *testing.T) {
 				w.daemon.set(test.answer)
 				w.reporter.PodChanged("shop/web")
 				if test.problem != "" {
-					w.reporter.Misunderstood("shop/web", feed.Problem{Message: test.problem})
+					w.reporter.TaskProblem("shop/web", feed.Problem{Message: test.problem})
 				}
 				w.wait(aLongTime)
 				var events []string
@@ -467,18 +467,18 @@ func TestNodesThatTakeNothing(t *testing.T) {
 			{"one that changes otherwise", func() { w.reporter.NodeChanged("n1") }, grace, nil},
 			{"one with another problem", func() { problem(w, "n1", errors.New("status.allocatable: too much")) }, grace,
 				[]string{told + "status.allocatable: too much"}},
-			{"one that the daemon does not understand", func() { w.reporter.MachineMisunderstood("n2", feed.Problem{Message: "labels: too many"}) }, 0,
+			{"one that the daemon does not understand", func() { w.reporter.MachineProblem("n2", feed.Problem{Message: "labels: too many"}) }, 0,
 				[]string{told + "labels: too many"}},
-			{"the same again", func() { w.reporter.MachineMisunderstood("n2", feed.Problem{Message: "labels: too many"}) }, grace, nil},
+			{"the same again", func() { w.reporter.MachineProblem("n2", feed.Problem{Message: "labels: too many"}) }, grace, nil},
 			{"one that is not there", func() {
 				w.reporter.NodeChanged("n3")
-				w.reporter.MachineMisunderstood("n3", feed.Problem{Message: "x"})
+				w.reporter.MachineProblem("n3", feed.Problem{Message: "x"})
 			}, grace, nil},
 			{"one that is made anew", func() {
 				w.cluster.mu.Lock()
 				w.cluster.nodes["n2"] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2", UID: "uid-anew", CreationTimestamp: metav1.Now()}}
 				w.cluster.mu.Unlock()
-				w.reporter.MachineMisunderstood("n2", feed.Problem{Message: "labels: too many"})
+				w.reporter.MachineProblem("n2", feed.Problem{Message: "labels: too many"})
 			}, 0, []string{told + "labels: too many"}},
 		} {
 			step.do()
