@@ -7,6 +7,7 @@
 
 #include "base/int128.h"
 #include "packing/machine_filling.h"
+#include "state/dominant_share.h"
 
 namespace sluice {
 namespace {
@@ -14,16 +15,6 @@ namespace {
 // The worth of a unit of waiting cost relative to the dearest placement.
 constexpr double kOverflow = 64;
 constexpr size_t kOverflowMax = 3;  // Powers of it.
-
-double DominantShare(const PackingClass& of, const PackingGroup& group) {
-  double share = 0;
-  for (size_t d = 0; d < group.free.size(); ++d) {
-    share = std::max(
-        share, static_cast<double>(of.request[d]) /
-                   static_cast<double>(std::max<int64_t>(group.free[d], 1)));
-  }
-  return share;
-}
 
 // All machines combined into one.
 PackingGroup WholeOf(const PackingProblem& problem) {
@@ -106,9 +97,10 @@ std::vector<double> FindValuesBySize(
     break;
   }
   if (std::ranges::max(values) == 0) {
-    const PackingGroup all = WholeOf(problem);
+    std::vector<int64_t> whole = WholeOf(problem).free;
+    for (int64_t& free : whole) free = std::max<int64_t>(free, 1);
     for (size_t c = 0; c < values.size(); ++c) {
-      values[c] = DominantShare(problem.classes[c], all);
+      values[c] = DominantShare(problem.classes[c].request, whole).ratio();
     }
   }
   const double most = std::ranges::max(values);

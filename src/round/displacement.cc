@@ -289,8 +289,8 @@ void DisplacementSearch::SortDearestFirst(const Resources& whole,
   std::ranges::sort(*tasks, {}, [&](const Task* task) {
     return std::tuple(-int64_t{task->class_key.priority},
                       -stoppable_.CostOf(*task),
-                      DominantShare(task->class_key.request, whole),
-                      task->placed_ms, task->sequence);
+                      SizeOf(task->class_key.request, whole), task->placed_ms,
+                      task->sequence);
   });
 }
 

@@ -128,8 +128,8 @@ std::optional<RangeSearch::Verdict> RangeSearch::Add() {
     if (shape.fit == 0) continue;
     if (key.IsBound()) return Verdict::kIsBound;
     if (shape.fit < shape.tasks + tasks) return Verdict::kHasNoRoom;
-    added_.emplace_back(
-        BandMember{key, tasks, DominantShare(key.request, cluster_)}, &shape);
+    added_.emplace_back(BandMember{key, tasks, SizeOf(key.request, cluster_)},
+                        &shape);
     added_request_.AddScaled(key.request, tasks);
   }
   if (added_.empty()) return Verdict::kAdded;

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "base/int128.h"
 #include "round/admission.h"
+#include "state/dominant_share.h"
 
 namespace sluice {
 namespace {
@@ -27,15 +27,9 @@ constexpr int64_t kSizeUnits = int64_t{1} << 40;
 
 }  // namespace
 
-int64_t DominantShare(const Resources& request, const Resources& cluster) {
-  Int128 share = 0;
-  for (ResourceIndex i = 0; i < request.size(); ++i) {
-    if (request[i] <= 0 || cluster[i] <= 0) continue;
-    share = std::max(share,
-                     static_cast<Int128>(request[i]) * kSizeUnits / cluster[i]);
-  }
-  return static_cast<int64_t>(
-      std::min<Int128>(share, std::numeric_limits<int64_t>::max() / 64));
+int64_t SizeOf(const Resources& request, const Resources& whole) {
+  return DominantShare(request, whole)
+      .In(kSizeUnits, std::numeric_limits<int64_t>::max() / 64);
 }
 
 bool DemandSearch::Continue() {
@@ -63,7 +57,7 @@ bool DemandSearch::Continue() {
     }
   }
   for (BandMember& member : demand_.members) {
-    member.size = DominantShare(member.key.request, cluster);
+    member.size = SizeOf(member.key.request, cluster);
   }
   return true;
 }

@@ -61,9 +61,9 @@ class DemandSearch {
 // The same without steps.
 TierDemand FindDemand(const Tier& tier, RoundContext* context);
 
-// The largest share of the cluster's capacity that the request takes of any
-// resource.
-int64_t DominantShare(const Resources& request, const Resources& cluster);
+// The request's dominant share of the whole, in units of 2^-40 of it.  It is
+// small enough to be multiplied by 63.
+int64_t SizeOf(const Resources& request, const Resources& whole);
 
 // Leaves the tasks of each class that should get the free room, so that the
 // waiting cost left over is least (round/admission.h).

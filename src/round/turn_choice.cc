@@ -317,7 +317,7 @@ class Choice {
     Resources room = machine.Free();
     if (disruptions_.has_value()) {
       std::ranges::stable_sort(leavers, std::greater(), [&](const Task* task) {
-        return DominantShare(task->class_key.request, machine.allocatable);
+        return SizeOf(task->class_key.request, machine.allocatable);
       });
       std::vector<int64_t> allowances = disruptions_->Allowances();
       std::erase_if(leavers, [&](const Task* task) {

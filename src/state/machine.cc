@@ -1,25 +1,15 @@
 #include "sluice/state/machine.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "base/int128.h"
+#include "state/dominant_share.h"
 
 namespace sluice {
 namespace {
 
-// The share of `capacity` that `load` takes of its scarcest resource, in ppm.
-int64_t DominantShare(const Resources& load, const Resources& capacity) {
-  Int128 share = 0;
-  for (ResourceIndex i = 0; i < capacity.size(); ++i) {
-    if (capacity[i] <= 0) continue;
-    share =
-        std::max(share, static_cast<Int128>(load[i]) * 1000000 / capacity[i]);
-  }
-  return static_cast<int64_t>(
-      std::min<Int128>(share, std::numeric_limits<int64_t>::max()));
-}
+// Shares are compared in parts per million.
+constexpr int64_t kShareParts = 1000000;
 
 void AddPorts(const std::vector<HostPort>& ports, std::vector<HostPort>* to) {
   for (const HostPort& port : ports) {
@@ -63,8 +53,9 @@ int32_t Machine::RoomiestPu(const Resources& request) const {
   std::pair<int64_t, int64_t> best_load;
   for (size_t i = 0; i < pus.size(); ++i) {
     const ProcessingUnit& pu = pus[i];
-    const std::pair load(DominantShare(pu.used + request, pu.capacity),
-                         pu.task_count);
+    const std::pair load(
+        DominantShare(pu.used + request, pu.capacity).In(kShareParts),
+        pu.task_count);
     if (best == kNoPu || load < best_load) {
       best = static_cast<int32_t>(i);
       best_load = load;
