@@ -23,7 +23,7 @@ int64_t DivideUp(int64_t dividend, int64_t divisor) {
 
 // How many tasks the class's own terms allow to come to the machine together
 // (or, with `is_by_machine` false, to its smallest domain).
-int64_t RoomBesideItself(const ClassPeers::Limits& limits,
+int64_t RoomByOwnTermsAt(const ClassPeers::Limits& limits,
                          const Machine& machine, bool is_by_machine,
                          int64_t limit) {
   for (const ClassPeers::Limits::OfTopology& one : limits.topologies) {
@@ -134,7 +134,7 @@ class Followers::Pass {
         !waiting.peers->AllowsBesideAffinity(machine)) {
       return 0;
     }
-    return RoomBesideItself(waiting.limits, machine, /*is_by_machine=*/true,
+    return RoomByOwnTermsAt(waiting.limits, machine, /*is_by_machine=*/true,
                             TimesIn(free, waiting.key, limit));
   }
 
@@ -281,7 +281,7 @@ class Followers::Pass {
         const Waiting& waiting = *leader.around[i]->waiting;
         int64_t room = rooms[i];
         if (is_tight) room -= LossOn(waiting, group, request);
-        room = RoomBesideItself(waiting.limits, groups_[group].representative(),
+        room = RoomByOwnTermsAt(waiting.limits, groups_[group].representative(),
                                 /*is_by_machine=*/false,
                                 std::min(room, waiting.missing));
         worth += std::max<int64_t>(room, 0) * waiting.cost;
@@ -519,7 +519,7 @@ int64_t Followers::RoomNow(const ClassKey& key, const ClassPeers& peers,
           !peers.Allows(machine)) {
         continue;
       }
-      room += RoomBesideItself(limits, machine, /*is_by_machine=*/true,
+      room += RoomByOwnTermsAt(limits, machine, /*is_by_machine=*/true,
                                TimesIn(machine.Free(), key, count));
     }
   }

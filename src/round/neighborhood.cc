@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 // The maximum of pairs of tasks and machines that may take them.
-constexpr int64_t kPairsMax = 256;
+constexpr int64_t kTaskMachinePairsMax = 256;
 // Per tier.
 constexpr int64_t kTierWorkMax = 200000;
 
@@ -71,7 +71,7 @@ class TierNeighborhood {
     int64_t deltas = 0;
     for (auto it = state_.outbox().lower_bound(tier_.delta_begin);
          it != state_.outbox().end(); ++it) {
-      if (++deltas > kPairsMax) return false;
+      if (++deltas > kTaskMachinePairsMax) return false;
     }
     placed_ = UndoablePlacements(state_, tier_.priority, tier_.delta_begin);
     return std::ssize(placed_) == deltas &&
@@ -128,7 +128,7 @@ class TierNeighborhood {
   }
 
   bool IsTooLarge(int64_t pairs) const {
-    return pairs > kPairsMax || work_ > kTierWorkMax;
+    return pairs > kTaskMachinePairsMax || work_ > kTierWorkMax;
   }
 
   // On how many machines the class fits once all is taken back.  Stops counting
@@ -137,7 +137,7 @@ class TierNeighborhood {
     const auto [it, is_new] = taking_.try_emplace(key, 0);
     if (!is_new) return it->second;
     for (const auto& [id, machine] : state_.machines()) {
-      if (it->second > kPairsMax) break;
+      if (it->second > kTaskMachinePairsMax) break;
       ++work_;
       context_.budget.Spend(Effort::kSearches, 1);
       if (!eligibility_.Allows(*key.rules, *machine)) continue;

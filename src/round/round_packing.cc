@@ -30,7 +30,7 @@ namespace sluice {
 namespace {
 
 // Pairs of kinds or groups of machines and classes: this many take some 50 ms.
-constexpr size_t kPairsMax = 10'000'000;
+constexpr size_t kKindClassPairsMax = 10'000'000;
 // With more classes, some of which have terms about others, a large cluster is
 // packed better without these: the relaxation takes 100 ms then.
 constexpr size_t kClassesWithTermsMax = 45;
@@ -297,7 +297,7 @@ class Describer {
   void DescribeProblem() {
     const auto kinds = static_cast<size_t>(eligibility_->kind_count());
     const size_t classes = steps_.size() + packing_.running.classes().size();
-    packing_.is_too_large = kinds * classes > kPairsMax;
+    packing_.is_too_large = kinds * classes > kKindClassPairsMax;
     if (packing_.is_too_large) return;
     is_overtaxed_ = heeds_terms_ && steps_.size() > kClassesWithTermsMax &&
                     state_.machines().size() > kMachinesOfTermsMax &&
@@ -316,7 +316,7 @@ class Describer {
     packing_.is_too_large = std::max(packing_.problem.groups.size(),
                                      packing_.problem.costs.size()) *
                                 classes >
-                            kPairsMax;
+                            kKindClassPairsMax;
     if (packing_.is_too_large) {
       packing_.problem = {};
       return;
@@ -427,7 +427,7 @@ class Describer {
     for (const auto& [id, machine] : state_.machines()) {
       if (!TakesPart(*machine)) continue;
       if (packing_.problem.costs.size() * packing_.problem.classes.size() >
-          kPairsMax) {
+          kKindClassPairsMax) {
         return;
       }
       const Resources free = FreeOn(*machine);

@@ -44,15 +44,24 @@ const std::string* LabelFor(const PartGroup& group, const ProcessingUnit& unit,
   return node == nullptr ? nullptr : FindLabel(node->labels, group.key);
 }
 
-bool Meets(const PartDemand& demand, const Resources& request,
-           const ProcessingUnit& unit, const Machine& machine) {
+// True if the unit, or the NUMA node that it is in, has the label.
+bool HasDemandedLabel(const PartDemand& demand, const ProcessingUnit& unit,
+                      const Machine& machine) {
   if (demand.level == PartLevel::kProcessingUnit) {
-    return HasLabel(unit.labels, demand) &&
-           HasRoom(unit.capacity, unit.bound, request);
+    return HasLabel(unit.labels, demand);
   }
   const NumaNode* node = NodeOf(unit, machine);
-  return node != nullptr && HasLabel(node->labels, demand) &&
-         HasRoom(node->capacity, node->bound, request);
+  return node != nullptr && HasLabel(node->labels, demand);
+}
+
+bool Meets(const PartDemand& demand, const Resources& request,
+           const ProcessingUnit& unit, const Machine& machine) {
+  if (!HasDemandedLabel(demand, unit, machine)) return false;
+  if (demand.level == PartLevel::kProcessingUnit) {
+    return HasRoom(unit.capacity, unit.bound, request);
+  }
+  const NumaNode& node = *NodeOf(unit, machine);
+  return HasRoom(node.capacity, node.bound, request);
 }
 
 // True if both units are, or are in, the same part for the group.
@@ -110,10 +119,6 @@ bool Demands(const ClassKey& key, PartLevel level) {
              0;
 }
 
-bool IsBoundToUnit(const ClassKey& key) {
-  return Demands(key, PartLevel::kProcessingUnit);
-}
-
 // A sort key that ascends with what is left.
 auto LeftOn(const ProcessingUnit& unit, const Machine& machine) {
   const NumaNode* node = NodeOf(unit, machine);
@@ -151,19 +156,16 @@ std::string PartsLackingText(const ClassKey& key, const Machine& machine) {
     return "NUMA nodes";
   }
   if (machine.pus.empty()) return "processing units";
-  const std::string part =
-      IsBoundToUnit(key) ? "a processing unit" : "a NUMA node";
+  const std::string part = Demands(key, PartLevel::kProcessingUnit)
+                               ? "a processing unit"
+                               : "a NUMA node";
   const bool has_labels =
       std::ranges::any_of(machine.pus, [&](const ProcessingUnit& unit) {
-        return std::ranges::all_of(
-                   key.rules->part_demands,
-                   [&](const PartDemand& demand) {
-                     const NumaNode* node = NodeOf(unit, machine);
-                     return demand.level == PartLevel::kProcessingUnit
-                                ? HasLabel(unit.labels, demand)
-                                : node != nullptr &&
-                                      HasLabel(node->labels, demand);
-                   }) &&
+        return std::ranges::all_of(key.rules->part_demands,
+                                   [&](const PartDemand& demand) {
+                                     return HasDemandedLabel(demand, unit,
+                                                             machine);
+                                   }) &&
                std::ranges::all_of(
                    key.rules->part_groups, [&](const PartGroup& group) {
                      return ShareAPart(group, unit, unit, machine);
@@ -203,7 +205,7 @@ void Bind(const ClassKey& key, int32_t pu, int sign, Machine* machine) {
       *bound -= key.request;
     }
   };
-  if (IsBoundToUnit(key)) add(&unit.bound);
+  if (Demands(key, PartLevel::kProcessingUnit)) add(&unit.bound);
   if (unit.numa_node >= 0) {
     add(&machine->numa_nodes[static_cast<size_t>(unit.numa_node)].bound);
   }

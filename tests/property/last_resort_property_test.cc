@@ -330,7 +330,8 @@ TEST(LastResort, FindsTheCheapestForOneTask) {
     ClusterState& state = small.cluster().mutable_state();
     state.SyncPeers();
     Eligibility& eligibility = small.cluster().eligibility();
-    const Gangs gangs(&state, &eligibility, ~uint64_t{0}, 0);
+    FreshEligibility fresh(&state, &eligibility);
+    const Gangs gangs(&state, &fresh, ~uint64_t{0}, 0);
     const PreemptionOptions options = {.mode = Preemption::kPriority};
     for (const uint64_t uid : small.WaitingAlone()) {
       const ClassKey& key = small.cluster().TaskOf(uid).class_key;

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-// How many of `count` tasks have room, at most, by the class's rules about
-// itself.
-int64_t RoomBesideItself(const ClassKey& key, int64_t count,
-                         const RoundContext& context) {
+// How many of `count` tasks have room, at most, in the whole cluster by the
+// class's own terms.
+int64_t RoomByOwnTermsInCluster(const ClassKey& key, int64_t count,
+                                const RoundContext& context) {
   if (count == 0 || !key.rules->HasPeerTerms()) return count;
   const ClassPeers peers(context.state, context.constraints, key);
   for (const auto& one : peers.LimitsFor(count).topologies) {
@@ -61,7 +61,7 @@ bool HasRoomForEach(const Gangs::Waiting& gang, RoundContext* context) {
   if (missing > 0) return false;
   for (size_t i = 0; i < room_of_class.size(); ++i) {
     const int64_t room = room_of_class[i];
-    missing += room - RoomBesideItself(gang.classes[i], room, *context);
+    missing += room - RoomByOwnTermsInCluster(gang.classes[i], room, *context);
   }
   return missing <= 0;
 }
