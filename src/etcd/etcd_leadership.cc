@@ -93,7 +93,7 @@ absl::StatusOr<bool> EtcdLeadership::Campaign() {
     }
     Resign();
   }
-  if (seen.kvs_size() > 0) WarnIfItNeverGoes(seen.kvs(0));
+  if (seen.kvs_size() > 0) WarnIfWithoutLease(seen.kvs(0));
   vacant_from_ = seen.header().revision() + 1;
   holder_lease_ = seen.kvs_size() > 0 ? seen.kvs(0).lease() : 0;
   const MutexLock lock(mutex_);
@@ -155,12 +155,12 @@ bool EtcdLeadership::IsKeyGone(int64_t timeout_ms) {
   const absl::StatusOr<etcdserverpb::RangeResponse> seen =
       client_.Range(look, timeout_ms);
   if (!seen.ok()) return false;  // The next transaction will tell.
-  if (seen->kvs_size() > 0) WarnIfItNeverGoes(seen->kvs(0));
+  if (seen->kvs_size() > 0) WarnIfWithoutLease(seen->kvs(0));
   return seen->kvs_size() == 0 ||
          seen->kvs(0).create_revision() != create_revision_;
 }
 
-void EtcdLeadership::WarnIfItNeverGoes(const mvccpb::KeyValue& key) {
+void EtcdLeadership::WarnIfWithoutLease(const mvccpb::KeyValue& key) {
   if (key.lease() != 0 || key.mod_revision() == warned_of_) return;
   warned_of_ = key.mod_revision();
   LOG(ERROR) << "etcd: the key " << key_ << " has no lease, so it was put ('"

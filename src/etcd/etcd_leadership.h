@@ -91,7 +91,7 @@ class EtcdLeadership {
   // Whether somebody has deleted the key, or has created it again.  False if
   // etcd does not tell within this time.
   bool IsKeyGone(int64_t timeout_ms);
-  void WarnIfItNeverGoes(const mvccpb::KeyValue& key);
+  void WarnIfWithoutLease(const mvccpb::KeyValue& key);
 
   EtcdClient& client_;
   const Clock& clock_;

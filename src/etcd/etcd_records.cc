@@ -16,6 +16,32 @@ constexpr int64_t kPageKeysMin = 1;
 constexpr int64_t kPageKeysFirst = 64;
 constexpr int64_t kPageKeysMax = 8192;
 
+// The bytes at the end of a part's key that hold its number.
+constexpr size_t kPartNumberBytes = 4;
+
+absl::StatusOr<std::string> JoinParts(std::string_view top,
+                                      std::string_view key, uint32_t count,
+                                      EntryReader read) {
+  std::string whole;
+  uint32_t found = 0;
+  for (uint32_t part = 0; part < count; ++part) {
+    const std::string wanted = PartKey(top, key, part);
+    const auto add = [&](const std::string& part_key,
+                         const std::string& value) {
+      // A longer key may have the same beginning.
+      if (part_key == wanted) {
+        whole += value;
+        ++found;
+      }
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(read(wanted, /*keys_only=*/false, add));
+  }
+  if (found == count) return whole;
+  return absl::DataLossError(StrCat("'", Printable(key, 64), "' has ", found,
+                                    " of ", count, " parts"));
+}
+
 }  // namespace
 
 std::string EndOf(std::string prefix) {
@@ -37,10 +63,18 @@ int64_t NumberAfter(char mark, std::string_view text) {
   return result.ptr == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
+std::string PartKey(std::string_view top, std::string_view key,
+                    uint32_t number) {
+  // Big-endian bytes, so that keys sort by number.
+  std::string bytes(kPartNumberBytes, '\0');
+  for (size_t i = kPartNumberBytes; i > 0; --i, number >>= 8) {
+    bytes[i - 1] = static_cast<char>(number & 0xff);
+  }
+  return StrCat(top, "parts/", key, bytes);
+}
+
 absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
-                       absl::FunctionRef<absl::Status(const std::string& key,
-                                                      const std::string& value)>
-                           visit) {
+                       EntryVisitor visit) {
   for (int64_t limit = kPageKeysFirst;;) {
     request->set_limit(limit);
     ASSIGN_OR_RETURN(const etcdserverpb::RangeResponse page,
@@ -58,6 +92,39 @@ absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
     limit = std::clamp(page.kvs_size() * kPageBytes / bytes, kPageKeysMin,
                        std::min(limit * 8, kPageKeysMax));
   }
+}
+
+absl::StatusOr<PartCounts> CountParts(std::string_view top, EntryReader read) {
+  PartCounts parts;
+  const std::string first = StrCat(top, "parts/");
+  const auto count = [&](std::string_view key,
+                         const std::string& /*value*/) -> absl::Status {
+    key.remove_prefix(first.size());
+    if (key.size() < kPartNumberBytes) {
+      return absl::DataLossError("there is a part that belongs to no value");
+    }
+    key.remove_suffix(kPartNumberBytes);
+    ++parts[std::string(key)];
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(read(first, /*keys_only=*/true, count));
+  return parts;
+}
+
+absl::Status ScanEntries(std::string_view top, std::string_view prefix,
+                         EntryReader read, Store::Visitor visit) {
+  ASSIGN_OR_RETURN(const PartCounts parts, CountParts(top, read));
+  const std::string data = StrCat(top, "data/");
+  const auto visit_entry = [&](std::string_view key,
+                               const std::string& value) -> absl::Status {
+    key.remove_prefix(data.size());
+    const auto it = parts.find(key);
+    if (it == parts.end()) return visit(key, value);
+    ASSIGN_OR_RETURN(const std::string whole,
+                     JoinParts(top, key, it->second, read));
+    return visit(key, whole);
+  };
+  return read(StrCat(data, prefix), /*keys_only=*/false, visit_entry);
 }
 
 absl::Status EtcdRecords::Advance() {
@@ -81,30 +148,15 @@ absl::Status EtcdRecords::Advance() {
 
 absl::Status EtcdRecords::Scan(std::string_view top, std::string_view prefix,
                                Store::Visitor visit) const {
-  const std::string data = StrCat(top, "data/");
-  const std::string first = StrCat(data, prefix);
-  std::string whole;
-  for (auto it = values.lower_bound(first);
-       it != values.end() && it->first.starts_with(first); ++it) {
-    const std::string_view key =
-        std::string_view(it->first).substr(data.size());
-    if (!it->second.empty()) {
-      RETURN_IF_ERROR(visit(key, it->second));
-      continue;
+  const auto read = [this](const std::string& first, bool /*keys_only*/,
+                           EntryVisitor visit_entry) -> absl::Status {
+    for (auto it = values.lower_bound(first);
+         it != values.end() && it->first.starts_with(first); ++it) {
+      RETURN_IF_ERROR(visit_entry(it->first, it->second));
     }
-    // A value that is empty is so, or has parts, which follow each other.
-    whole.clear();
-    const std::string parts = StrCat(top, "parts/", key);
-    for (auto part = values.lower_bound(parts);
-         part != values.end() && part->first.starts_with(parts); ++part) {
-      // Longer keys may begin alike.
-      if (part->first.size() == parts.size() + kPartNumberBytes) {
-        whole += part->second;
-      }
-    }
-    RETURN_IF_ERROR(visit(key, whole));
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  };
+  return ScanEntries(top, prefix, read, visit);
 }
 
 }  // namespace sluice

@@ -7,14 +7,15 @@
 #ifndef SLUICE_ETCD_ETCD_RECORDS_H_
 #define SLUICE_ETCD_ETCD_RECORDS_H_
 
-#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "etcd/etcd_client.h"
 #include "etcd/rpc.pb.h"
 #include "persist/store.h"
@@ -32,16 +33,37 @@ std::string ChunkNumber(int64_t number);
 // is if it has no `mark`; -1 if that is no number.
 int64_t NumberAfter(char mark, std::string_view text);
 
-// The bytes at the end of a part's key that hold its number.
-inline constexpr size_t kPartNumberBytes = 4;
+// The key of a part of the value of `key`, in the store whose keys begin with
+// `top`.
+std::string PartKey(std::string_view top, std::string_view key,
+                    uint32_t number);
+
+using EntryVisitor = absl::FunctionRef<absl::Status(const std::string& key,
+                                                    const std::string& value)>;
 
 // Reads the keys of `request` page by page, at its revision; if that is 0, at
 // the current one, which it then is set to.  Calls `visit` for each, ascending.
 // Errors: those of the client and of `visit`.
 absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
-                       absl::FunctionRef<absl::Status(const std::string& key,
-                                                      const std::string& value)>
-                           visit);
+                       EntryVisitor visit);
+
+// Calls `visit` for each entry whose key begins with `first`, ascending, with
+// its whole key.  The values may be empty if `keys_only`.
+using EntryReader = absl::FunctionRef<absl::Status(
+    const std::string& first, bool keys_only, EntryVisitor visit)>;
+
+// By the keys of values that are kept in parts: how many parts each has.
+using PartCounts = absl::btree_map<std::string, uint32_t, std::less<>>;
+
+// Errors: those of `read`; kDataLoss for a key below parts/ that is none.
+absl::StatusOr<PartCounts> CountParts(std::string_view top, EntryReader read);
+
+// As Store::Scan(), for the store whose keys begin with `top`.  `read` always
+// reads the same revision.
+// Errors: those of `read` and of `visit`; kDataLoss for a value that lacks a
+// part.
+absl::Status ScanEntries(std::string_view top, std::string_view prefix,
+                         EntryReader read, Store::Visitor visit);
 
 // What a store held when the head passed a chunk.
 struct EtcdRecords {

@@ -33,7 +33,7 @@ int64_t AttemptMs(int64_t lease_s) {
 }
 
 // Whether another attempt may succeed.
-bool IsPassing(const absl::Status& status) {
+bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status) || absl::IsOutOfRange(status) ||
          absl::IsAborted(status);
@@ -72,7 +72,7 @@ absl::Status EtcdReplica::Lead(const std::string& address, const Calls& calls) {
       if (*leads) return absl::OkStatus();
       continue;
     }
-    if (!IsPassing(leads.status())) return leads.status();
+    if (!IsTransient(leads.status())) return leads.status();
     if (last_error != Message(leads.status())) {
       last_error = std::string(Message(leads.status()));
       LOG(WARNING) << last_error << "; trying again";

@@ -78,7 +78,7 @@ void EtcdRoster::Run() {
       const MutexLock lock(mutex_);
       leads = leads_;
     }
-    const absl::Status status = leads ? Look() : Tell();
+    const absl::Status status = leads ? ReadFollowers() : WriteNumber();
     if (last_error != Message(status)) {
       last_error = std::string(Message(status));
       LOG_IF(WARNING, !status.ok()) << "followers: " << last_error;
@@ -106,7 +106,7 @@ void EtcdRoster::Leave() {
   has_key_ = false;
 }
 
-absl::Status EtcdRoster::Tell() {
+absl::Status EtcdRoster::WriteNumber() {
   if (lease_ != 0) {
     ASSIGN_OR_RETURN(const int64_t ttl_s, client_.KeepAlive(lease_, kCallMs));
     if (ttl_s <= 0) lease_ = 0;
@@ -144,12 +144,12 @@ absl::Status EtcdRoster::Tell() {
   const mvccpb::KeyValue* leader = Found(told, 1);
   // The key is also ours if the call was executed twice.
   has_key_ = told.succeeded() || (found != nullptr && found->lease() == lease_);
-  TakeNote((found != nullptr && !has_key_) ||
+  SetTaken((found != nullptr && !has_key_) ||
            (leader != nullptr && leader->value() == options_.address));
   return absl::OkStatus();
 }
 
-void EtcdRoster::TakeNote(bool is_taken) {
+void EtcdRoster::SetTaken(bool is_taken) {
   const int64_t now_us = clock_.MonotonicUs();
   if (!is_taken) {
     taken_since_us_ = 0;
@@ -165,7 +165,7 @@ void EtcdRoster::TakeNote(bool is_taken) {
              ": each needs its own --advertise_address"));
 }
 
-absl::Status EtcdRoster::Look() {
+absl::Status EtcdRoster::ReadFollowers() {
   Leave();
   etcdserverpb::RangeRequest request;
   request.set_key(top_ + "followers/");

@@ -64,11 +64,11 @@ class EtcdRoster {
   void Run();
   // Waits for a second, or until there is something to do; false: ends.
   bool Pause();
-  absl::Status Tell();  // As a follower.
-  absl::Status Look();  // As the leader.
+  absl::Status WriteNumber();    // As a follower.
+  absl::Status ReadFollowers();  // As the leader.
   void Leave();
   // Notes whether another daemon has the address now.
-  void TakeNote(bool is_taken);
+  void SetTaken(bool is_taken);
   // The number of the head at a revision; of the current head if that revision
   // is compacted.
   absl::StatusOr<int64_t> HeadAt(int64_t revision);

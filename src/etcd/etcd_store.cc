@@ -54,15 +54,6 @@ constexpr int kScanTries = 3;
 constexpr int64_t kWritesPerCompaction = 5000;
 constexpr size_t kBytesPerCompaction = 64 << 20;
 
-// Big-endian bytes, so that keys sort by number.
-std::string PartNumber(uint32_t number) {
-  std::string bytes(kPartNumberBytes, '\0');
-  for (size_t i = kPartNumberBytes; i > 0; --i, number >>= 8) {
-    bytes[i - 1] = static_cast<char>(number & 0xff);
-  }
-  return bytes;
-}
-
 RequestOp PutOf(std::string key, std::string value) {
   RequestOp operation;
   etcdserverpb::PutRequest& put = *operation.mutable_request_put();
@@ -156,11 +147,6 @@ class EtcdStore final : public Store {
   std::string description() const override { return name_; }
 
  private:
-  // How many parts each value has that is kept in parts; there are hardly any.
-  using Parts = absl::btree_map<std::string, uint32_t, std::less<>>;
-  using EntryVisitor = absl::FunctionRef<absl::Status(
-      const std::string& key, const std::string& value)>;
-
   // Changes that a thread of their own puts into place.
   struct Drain {
     Changes changes;
@@ -198,7 +184,7 @@ class EtcdStore final : public Store {
   void Remember(RequestOp& operation);
 
   // Starts or ends a drain if it is time to.
-  absl::Status Tend();
+  absl::Status DrainIfDue();
   absl::Status EndDrain();
   absl::Status Put(const Drain& drain) const;  // On the drain's thread.
   void Compact();
@@ -210,9 +196,10 @@ class EtcdStore final : public Store {
   // The same, with the changes that are only in the log.
   absl::Status Read(const std::string& first, RangeRequest* request,
                     EntryVisitor visit) const;
-  absl::StatusOr<Parts> FindParts(int64_t* revision) const;
-  absl::StatusOr<std::string> JoinParts(std::string_view key, uint32_t count,
-                                        int64_t revision) const;
+  // Read() at a revision; at the current one if that is 0, which then becomes
+  // it.
+  absl::Status ReadAt(int64_t* revision, const std::string& first,
+                      bool keys_only, EntryVisitor visit) const;
 
   EtcdClient& client_;
   const Fence fence_;
@@ -224,7 +211,7 @@ class EtcdStore final : public Store {
   std::optional<std::string> head_;  // Both as they are stored.
   std::optional<std::string> tail_;
   int64_t number_ = 0;  // The last chunk of the log.
-  Parts parts_;
+  PartCounts parts_;    // Hardly any value has parts.
 
   // Changes that are only in the log: new ones here, older ones in the drain.
   Changes pending_;
@@ -327,7 +314,11 @@ absl::Status EtcdStore::Init(std::string* found_head) {
   RETURN_IF_ERROR(Advance(head, std::move(take_over)));
   RETURN_IF_ERROR(ReadLog());
   int64_t revision = 0;
-  ASSIGN_OR_RETURN(parts_, FindParts(&revision));
+  ASSIGN_OR_RETURN(
+      parts_, CountParts(top_, [&](const std::string& first, bool keys_only,
+                                   EntryVisitor visit) {
+        return ReadAt(&revision, first, keys_only, visit);
+      }));
   return absl::OkStatus();
 }
 
@@ -401,11 +392,10 @@ void EtcdStore::AddOperation(std::string_view key,
   const auto it = parts_.find(key);
   const uint32_t parts_before = it == parts_.end() ? 0 : it->second;
   uint32_t parts = 0;
-  std::string part_key = Key("parts/", key);
   if (value.has_value() && value->size() > kPartBytes) {
     for (size_t at = 0; at < value->size(); at += kPartBytes, ++parts) {
       operations->push_back(
-          PutOf(part_key + PartNumber(parts), value->substr(at, kPartBytes)));
+          PutOf(PartKey(top_, key, parts), value->substr(at, kPartBytes)));
     }
     operations->push_back(PutOf(Key("data/", key), ""));
   } else if (value.has_value()) {
@@ -414,7 +404,7 @@ void EtcdStore::AddOperation(std::string_view key,
     operations->push_back(DeleteOf(Key("data/", key)));
   }
   for (uint32_t part = parts; part < parts_before; ++part) {
-    operations->push_back(DeleteOf(part_key + PartNumber(part)));
+    operations->push_back(DeleteOf(PartKey(top_, key, part)));
   }
   if (parts > 0) {
     parts_.insert_or_assign(std::string(key), parts);
@@ -442,7 +432,7 @@ absl::Status EtcdStore::Write(const WriteBatch& batch,
   if (!failure_.ok() || batch.empty()) return failure_;
   known_.reset();
   failure_ = Append(OperationsOf(batch));
-  if (failure_.ok()) failure_ = Tend();
+  if (failure_.ok()) failure_ = DrainIfDue();
   if (failure_.ok()) Compact();
   return failure_;
 }
@@ -474,7 +464,7 @@ absl::Status EtcdStore::Append(std::vector<RequestOp> operations) {
   return absl::OkStatus();
 }
 
-absl::Status EtcdStore::Tend() {
+absl::Status EtcdStore::DrainIfDue() {
   if (drain_ != nullptr &&
       (drain_->is_done.load() || pending_bytes_ > kPendingBytesMax)) {
     RETURN_IF_ERROR(EndDrain());
@@ -590,74 +580,30 @@ absl::Status EtcdStore::Read(const std::string& first, RangeRequest* request,
   return absl::OkStatus();
 }
 
-absl::StatusOr<EtcdStore::Parts> EtcdStore::FindParts(int64_t* revision) const {
-  Parts parts;
-  const std::string first = Key("parts/");
-  const auto count = [&](std::string_view key,
-                         const std::string& /*value*/) -> absl::Status {
-    key.remove_prefix(first.size());
-    if (key.size() < kPartNumberBytes) {
-      return absl::DataLossError(
-          StrCat(name_, " has a part that belongs to no value"));
-    }
-    key.remove_suffix(kPartNumberBytes);
-    ++parts[std::string(key)];
-    return absl::OkStatus();
-  };
+absl::Status EtcdStore::ReadAt(int64_t* revision, const std::string& first,
+                               bool keys_only, EntryVisitor visit) const {
   RangeRequest request;
   request.set_revision(*revision);
-  request.set_keys_only(true);
-  RETURN_IF_ERROR(Read(first, &request, count));
+  request.set_keys_only(keys_only);
+  RETURN_IF_ERROR(Read(first, &request, visit));
   *revision = request.revision();
-  return parts;
-}
-
-absl::StatusOr<std::string> EtcdStore::JoinParts(std::string_view key,
-                                                 uint32_t count,
-                                                 int64_t revision) const {
-  std::string whole;
-  uint32_t found = 0;
-  for (uint32_t part = 0; part < count; ++part) {
-    const std::string wanted = Key("parts/", key) + PartNumber(part);
-    const auto add = [&](const std::string& part_key,
-                         const std::string& value) {
-      // A longer key may have the same beginning.
-      if (part_key == wanted) {
-        whole += value;
-        ++found;
-      }
-      return absl::OkStatus();
-    };
-    RangeRequest request;
-    request.set_revision(revision);
-    RETURN_IF_ERROR(Read(wanted, &request, add));
-  }
-  if (found == count) return whole;
-  return absl::DataLossError(StrCat("reading ", name_, ": '",
-                                    Printable(key, 64), "' has ", found, " of ",
-                                    count, " parts"));
+  return absl::OkStatus();
 }
 
 absl::Status EtcdStore::Scan(std::string_view prefix, Visitor visit) const {
-  const size_t above = Key("data/").size();
   bool is_visited = false;
   const auto scan = [&]() -> absl::Status {
-    // parts_ may be wrong after a failed write.
     int64_t revision = 0;
-    ASSIGN_OR_RETURN(const Parts parts, FindParts(&revision));
-    const auto visit_entry = [&](std::string_view key,
-                                 const std::string& value) -> absl::Status {
-      is_visited = true;
-      key.remove_prefix(above);
-      const auto it = parts.find(key);
-      if (it == parts.end()) return visit(key, value);
-      ASSIGN_OR_RETURN(const std::string whole,
-                       JoinParts(key, it->second, revision));
-      return visit(key, whole);
+    const auto read = [&](const std::string& first, bool keys_only,
+                          EntryVisitor visit_entry) {
+      return ReadAt(&revision, first, keys_only, visit_entry);
     };
-    RangeRequest request;
-    request.set_revision(revision);
-    return Read(Key("data/", prefix), &request, visit_entry);
+    // Counts the parts again: parts_ may be wrong after a failed write.
+    return ScanEntries(top_, prefix, read,
+                       [&](std::string_view key, std::string_view value) {
+                         is_visited = true;
+                         return visit(key, value);
+                       });
   };
   absl::Status status = scan();
   for (int tries = 1; tries < kScanTries && !is_visited && IsCompacted(status);

@@ -52,15 +52,13 @@ TEST(EtcdRecords, DoesWhatItsLogSaysChunkByChunk) {
 }
 
 TEST(EtcdRecords, VisitsValuesAndJoinsThoseThatAreInParts) {
-  const std::string one("\0\0\0\0", kPartNumberBytes);
-  const std::string two("\0\0\0\1", kPartNumberBytes);
   const EtcdRecords records = {.values = {{"x/data/a", "1"},
                                           {"x/data/b", ""},
                                           {"x/data/b1", ""},
                                           {"x/data/c", ""},
-                                          {"x/parts/b" + one, "long "},
-                                          {"x/parts/b" + two, "value"},
-                                          {"x/parts/b1" + one, "other"}}};
+                                          {PartKey("x/", "b", 0), "long "},
+                                          {PartKey("x/", "b", 1), "value"},
+                                          {PartKey("x/", "b1", 0), "other"}}};
   const auto scan = [&](std::string_view prefix) {
     std::vector<std::string> found;
     EXPECT_THAT(records.Scan("x/", prefix,
@@ -74,6 +72,26 @@ TEST(EtcdRecords, VisitsValuesAndJoinsThoseThatAreInParts) {
   EXPECT_THAT(scan(""), ElementsAre("a=1", "b=long value", "b1=other", "c="));
   EXPECT_THAT(scan("b"), ElementsAre("b=long value", "b1=other"));
   EXPECT_THAT(scan("d"), ElementsAre());
+}
+
+TEST(EtcdRecords, NamesPartsInTheOrderOfTheirNumbers) {
+  EXPECT_EQ(PartKey("x/", "b", 0x01020304), "x/parts/b\1\2\3\4");
+  EXPECT_LT(PartKey("x/", "b", 255), PartKey("x/", "b", 256));
+}
+
+TEST(EtcdRecords, NoticesThatAPartIsMissing) {
+  const auto scan = [](const EtcdRecords& records) {
+    return records.Scan(
+        "x/", "", [](std::string_view /*key*/, std::string_view /*value*/) {
+          return absl::OkStatus();
+        });
+  };
+  EXPECT_THAT(
+      scan({.values = {{"x/data/b", ""}, {PartKey("x/", "b", 1), "p"}}}),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("'b' has 0 of 1 parts")));
+  EXPECT_THAT(
+      scan({.values = {{"x/parts/b", "p"}}}),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("belongs to no value")));
 }
 
 class EtcdPagesTest : public EtcdFixture {};
