@@ -23,7 +23,18 @@ const int64_t kRemovalHoldMs = Contract::Options().holds.removal_hold_us / 1000;
 const int64_t kReusedUidHoldMs =
     Contract::Options().holds.reused_uid_hold_us / 1000;
 
-class CoreLoopTest : public LoopFixture {};
+class CoreLoopTest : public LoopFixture {
+ protected:
+  // The solver fails, so the round places nothing and counts a failure.  Once
+  // the solver is well again, the next round places task 1.
+  void ExpectAbandonedRound(const prometheus::Counter& failures) {
+    EXPECT_THAT(Schedule(), IsEmpty());
+    Settle();
+    EXPECT_EQ(failures.Value(), 1);
+    solver_.tamper = nullptr;
+    EXPECT_THAT(Schedule(), ElementsAre(1));
+  }
+};
 
 TEST_F(CoreLoopTest, AcknowledgesOnlyWhatIsDurable) {
   store_.gate.Close();
@@ -68,9 +79,7 @@ TEST_F(CoreLoopTest, StampsABatchWithTheTimeOfTheClock) {
 }
 
 TEST_F(CoreLoopTest, PlacesWhatWaitsAndTellsItOnce) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(1000);
   EXPECT_THAT(Schedule(), IsEmpty());
 }
 
@@ -84,25 +93,15 @@ TEST_F(CoreLoopTest, AnswersAScheduleCallOfAnEmptyClusterAtOnce) {
 }
 
 TEST_F(CoreLoopTest, MakesPlacementsDurableBeforeItTellsThem) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  FakeCall call;
-  Awaited<bool> is_stored;
-  call.on_answer = [&] {
-    ClusterState stored;
-    ASSERT_THAT(Recover(store_, &stored), IsOk());
-    is_stored.Set(stored.FindTask({1})->state == TaskState::kRunning &&
-                  stored.outbox().size() == 1);
-  };
-  ASSERT_TRUE(loop_.Schedule(&call));
-  EXPECT_TRUE(is_stored.Get());
-  call.Reply();
-  call.End(true);
+  SubmitOne(1000);
+  ScheduleOnceStored([](const ClusterState& stored) {
+    return stored.FindTask({1})->state == TaskState::kRunning &&
+           stored.outbox().size() == 1;
+  });
 }
 
 TEST_F(CoreLoopTest, WritesDeliveriesPromptlyWithoutWaitingForTheDisk) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   Schedule();
   Settle();
   EXPECT_EQ(store_.writes().back(), Durability::kBuffered);
@@ -127,8 +126,7 @@ TEST_F(CoreLoopTest, ServesScheduleCallsOneAfterAnother) {
 }
 
 TEST_F(CoreLoopTest, DeliversTheDeltasOfABrokenCallWithTheNext) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   FakeCall broken;
   ASSERT_TRUE(loop_.Schedule(&broken));
   EXPECT_THAT(TasksOf(broken.Reply()), ElementsAre(1));
@@ -154,12 +152,9 @@ TEST_F(CoreLoopTest, DropsACallWhoseClientHasGoneBeforeItsTurn) {
 }
 
 TEST_F(CoreLoopTest, KeepsTheDeltasOfACallWhoseClientGoesDuringItsRound) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  solver_.gate.Close();
+  SubmitOne(1000);
   FakeCall gone;
-  ASSERT_TRUE(loop_.Schedule(&gone));
-  solver_.gate.AwaitArrivals(1);
+  BeginSolve(&gone);
   gone.is_cancelled = true;
   solver_.gate.Open();
   EXPECT_THAT(gone.Reply().deltas, IsEmpty());
@@ -168,12 +163,9 @@ TEST_F(CoreLoopTest, KeepsTheDeltasOfACallWhoseClientGoesDuringItsRound) {
 }
 
 TEST_F(CoreLoopTest, GoesOnWithCommandsAndReadersWhileASolveRuns) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  solver_.gate.Close();
+  SubmitOne(1000);
   FakeCall call;
-  ASSERT_TRUE(loop_.Schedule(&call));
-  solver_.gate.AwaitArrivals(1);
+  BeginSolve(&call);
   EXPECT_EQ(Submit(Submitted(2)), Ack::kOk);
   Settle();
   EXPECT_FALSE(call.is_answered());
@@ -183,13 +175,10 @@ TEST_F(CoreLoopTest, GoesOnWithCommandsAndReadersWhileASolveRuns) {
 }
 
 TEST_F(CoreLoopTest, NeverTellsOfWhatWasRemovedWhileTheSolveRan) {
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(2000);
   Submit(Submitted(2, {.cpu = 1000}));
-  solver_.gate.Close();
   FakeCall call;
-  ASSERT_TRUE(loop_.Schedule(&call));
-  solver_.gate.AwaitArrivals(1);
+  BeginSolve(&call);
   // No reply is in flight yet, so the acknowledgment does not wait.
   EXPECT_EQ(Submit(Removed(1)), Ack::kOk);
   solver_.gate.Open();
@@ -198,8 +187,7 @@ TEST_F(CoreLoopTest, NeverTellsOfWhatWasRemovedWhileTheSolveRan) {
 }
 
 TEST_F(CoreLoopTest, HoldsBackTheAckOfATaskRemovalThatTheReplyNames) {
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(2000);
   FakeCall call;
   ASSERT_TRUE(loop_.Schedule(&call));
   EXPECT_THAT(TasksOf(call.Reply()), ElementsAre(1));
@@ -217,9 +205,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfATaskRemovalThatTheReplyNames) {
 }
 
 TEST_F(CoreLoopTest, HoldsBackTheAckOfARemovalAfterTheReplyForSoLong) {
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000);
   Settle();
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
@@ -240,9 +226,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfARemovalAfterTheReplyForSoLong) {
 // The client makes uids by counting, and forgets the uid once it was removed,
 // the one of the newcomer included.
 TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidUntilItsNewcomerIsPlacedAndTold) {
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000, "old");
   EXPECT_THAT(Schedule(), IsEmpty());
   Submit(Submitted(1, {.cpu = 1000, .name = "new"}));
   Awaited<Ack> ack;
@@ -258,9 +242,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidUntilItsNewcomerIsPlacedAndTold) {
 }
 
 TEST_F(CoreLoopTest, HoldsBackTheAckOfAUidForSoLongAndMutesItsNewcomerThen) {
-  Submit(Added("m", {.cpu = 1500}));
-  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(1500, "old");
   EXPECT_THAT(Schedule(), IsEmpty());
   Submit(Submitted(1, {.cpu = 1600, .name = "new"}));
   Awaited<Ack> ack;
@@ -290,9 +272,7 @@ TEST_F(CoreLoopTest, HoldsNoAckBackForWhatIsToBePlacedWhenItEnds) {
 // Else its next uid would be that of a task that waits.
 TEST_F(CoreLoopTest,
        HoldsBackTheAcksOfAJobWithTasksThatWaitForACountingClient) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(1000);
   EXPECT_THAT(Schedule(), IsEmpty());
   Submit(BeginAnnouncement());
   Submit(Added("n", {.cpu = 1000}));
@@ -311,9 +291,7 @@ TEST_F(CoreLoopTest,
 // It comes to what it was told later than to the acknowledgment.
 TEST_F(CoreLoopTest, HoldsBackTheAckUntilACountingClientCallsAgain) {
   Submit(BeginAnnouncement());
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000);
   clock_.AdvanceMs(kRemovalHoldMs);
   Settle();
   Awaited<Ack> ack;
@@ -328,9 +306,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckUntilACountingClientCallsAgain) {
 
 TEST_F(CoreLoopTest, HoldsBackTheAckForANewcomerThatComesMeanwhile) {
   Submit(BeginAnnouncement());
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000, "old");
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Submit(Submitted(1, {.cpu = 1000, .name = "new"}));
@@ -346,8 +322,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckForANewcomerThatComesMeanwhile) {
 // acknowledgment has not come yet.
 TEST_F(CoreLoopTest, HoldsBackTheAckWhileANewcomerMayBeUnderWay) {
   Submit(BeginAnnouncement());
-  Submit(Added("m", {.cpu = 3000}));
-  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
+  SubmitOne(3000, "old");
   Submit(Submitted(2, {.cpu = 1000, .name = "other"}));
   EXPECT_THAT(Schedule(), ElementsAre(1, 2));
   EXPECT_THAT(Schedule(), IsEmpty());
@@ -371,9 +346,7 @@ TEST_F(CoreLoopTest, HoldsBackTheAckWhileANewcomerMayBeUnderWay) {
 
 TEST_F(CoreLoopTest, MutesANewcomerThatCameMeanwhileAndFindsNoRoom) {
   Submit(BeginAnnouncement());
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000, .name = "old"}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000, "old");
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
   Submit(Submitted(1, {.cpu = 5000, .name = "new"}));
@@ -408,9 +381,7 @@ TEST_F(CoreLoopTest, MutesNothingOfANewLifeForARemovalOfTheOneBefore) {
 
 TEST_F(CoreLoopTest, PlacesWhatWaitsLongUnderAUidThatTheLifeBeforeRemoved) {
   Submit(BeginAnnouncement());
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  PlaceOne(2000);
   clock_.AdvanceMs(Contract::Options().announcement_quiet_ms);
   Awaited<Ack> ack;
   SubmitAsync(Removed(1), &ack);
@@ -434,8 +405,7 @@ TEST_F(CoreLoopTest, BeginsOnceWhereAClientBeginsOnTwoConnections) {
 }
 
 TEST_F(CoreLoopTest, EndsAnAnnouncementWhenNothingIsAnnouncedAnyMore) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   Submit(BeginAnnouncement());
   EXPECT_THAT(Schedule(), IsEmpty()) << "nothing is known to its client yet";
   // It may take its time to begin ...
@@ -448,8 +418,7 @@ TEST_F(CoreLoopTest, EndsAnAnnouncementWhenNothingIsAnnouncedAnyMore) {
 }
 
 TEST_F(CoreLoopTest, TakesACallThatCameAheadForNoProofThatRepliesAreRead) {
-  Submit(Added("m", {.cpu = 2000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(2000);
   FakeCall first;
   FakeCall ahead;
   ASSERT_TRUE(loop_.Schedule(&first));
@@ -485,37 +454,24 @@ TEST_F(CoreLoopTest, HoldsBackTheAckOfAMachineRemovalThatTheReplyNames) {
 }
 
 TEST_F(CoreLoopTest, AbandonsARoundWhoseCertificateIsWrong) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   solver_.tamper = [](FlowSolution* solution) { solution->objective -= 1; };
-  EXPECT_THAT(Schedule(), IsEmpty());
-  Settle();
-  EXPECT_EQ(metrics_.certificate_failures.Value(), 1);
-  solver_.tamper = nullptr;
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  ExpectAbandonedRound(metrics_.certificate_failures);
 }
 
 TEST_F(CoreLoopTest, AbandonsARoundThatHasNoOptimum) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   solver_.tamper = [](FlowSolution* solution) {
     *solution = FlowSolution();
     solution->outcome = SolveOutcome::kCostRange;
   };
-  EXPECT_THAT(Schedule(), IsEmpty());
-  Settle();
-  EXPECT_EQ(metrics_.solve_failures.Value(), 1);
-  solver_.tamper = nullptr;
-  EXPECT_THAT(Schedule(), ElementsAre(1));
+  ExpectAbandonedRound(metrics_.solve_failures);
 }
 
 TEST_F(CoreLoopTest, ShowsReadersTheTimesOfTheLastRound) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
-  solver_.gate.Close();
+  SubmitOne(1000);
   FakeCall call;
-  ASSERT_TRUE(loop_.Schedule(&call));
-  solver_.gate.AwaitArrivals(1);
+  BeginSolve(&call);
   clock_.AdvanceUs(700);
   solver_.gate.Open();
   call.Reply();
@@ -548,8 +504,7 @@ TEST_F(CoreLoopTest, CountsEventsAndUidsThatCameTwice) {
 }
 
 TEST_F(CoreLoopTest, AbortsTheSolveAndAnswersEmptyAtShutdown) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   solver_.gate.Close();
   FakeCall active;
   FakeCall waiting;
@@ -582,8 +537,7 @@ TEST_F(CoreLoopTest, FinishesWhatIsInItsMailboxBeforeItStops) {
 }
 
 TEST_F(CoreLoopTest, ReleasesHeldAcksWhenItStops) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   FakeCall call;
   ASSERT_TRUE(loop_.Schedule(&call));
   call.Reply();
@@ -651,8 +605,7 @@ class BufferedTest : public LoopFixture {
 };
 
 TEST_F(BufferedTest, WaitsForNoDiskWhereItIsToldSo) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   Schedule();
   EXPECT_THAT(store_.writes(), Each(Durability::kBuffered));
 }
@@ -663,25 +616,17 @@ class EvictingTest : public LoopFixture {
 };
 
 TEST_F(EvictingTest, MakesEvictionsDurableBeforeItTellsThem) {
-  Submit(Added("m", {.cpu = 1000}));
-  Submit(Submitted(1, {.cpu = 1000}));
+  SubmitOne(1000);
   Schedule();
   Submit(Updated("m", {.cpu = 1000, .taints = {NoExecute("sick")}}));
-  FakeCall call;
-  Awaited<bool> is_stored;
-  call.on_answer = [&] {
-    ClusterState stored;
-    ASSERT_THAT(Recover(store_, &stored), IsOk());
-    is_stored.Set(stored.FindTask({1})->is_evicted &&
-                  stored.outbox().size() == 1 &&
-                  store_.writes().back() == Durability::kSynced);
-  };
-  ASSERT_TRUE(loop_.Schedule(&call));
-  EXPECT_TRUE(is_stored.Get());
-  const ScheduleReply reply = call.Reply();
+  const ScheduleReply reply =
+      ScheduleOnceStored([&](const ClusterState& stored) {
+        return stored.FindTask({1})->is_evicted &&
+               stored.outbox().size() == 1 &&
+               store_.writes().back() == Durability::kSynced;
+      });
   ASSERT_THAT(TasksOf(reply), ElementsAre(1));
   EXPECT_EQ(reply.deltas[0].type, DeltaType::kPreempt);
-  call.End(true);
   EXPECT_EQ(Settle().evicted, 1);
   EXPECT_EQ(metrics_.evictions.Value(), 1);
 }
@@ -698,21 +643,14 @@ TEST_F(CoreLoopTest, MakesAMoveDurableBeforeItTellsIt) {
     is_told.Set(true);
   }));
   is_told.Get();
-  FakeCall call;
-  Awaited<bool> is_stored;
-  call.on_answer = [&] {
-    ClusterState stored;
-    ASSERT_THAT(Recover(store_, &stored), IsOk());
-    is_stored.Set(stored.FindTask({1})->is_evicted &&
-                  stored.outbox().begin()->second.type == DeltaType::kMigrate);
-  };
-  ASSERT_TRUE(loop_.Schedule(&call));
-  EXPECT_TRUE(is_stored.Get());
-  const ScheduleReply reply = call.Reply();
+  const ScheduleReply reply =
+      ScheduleOnceStored([](const ClusterState& stored) {
+        return stored.FindTask({1})->is_evicted &&
+               stored.outbox().begin()->second.type == DeltaType::kMigrate;
+      });
   ASSERT_THAT(TasksOf(reply), ElementsAre(1));
   EXPECT_EQ(reply.deltas[0].type, DeltaType::kMigrate);
   EXPECT_EQ(reply.deltas[0].resource_id, "to/0");
-  call.End(true);
   Submit(Submitted(2, {.cpu = 1000}));
   EXPECT_THAT(Schedule(), ElementsAre(2)) << "its successor";
 }

@@ -22,78 +22,14 @@
 #include "loop/core_loop.h"
 #include "observe/metrics.h"
 #include "persist/memory_store.h"
+#include "persist/recovery.h"
 #include "solver/registry.h"
+#include "unit/loop/gate.h"
 #include "util/cluster_builder.h"
 #include "util/fake_clock.h"
 #include "util/test_scheduler.h"
 
 namespace sluice {
-
-// Open by default.  Whoever comes to a closed gate waits there.
-class Gate {
- public:
-  void Close() { Set(false); }
-  void Open() { Set(true); }
-
-  // Called by what is to wait.  Goes on early if `is_cancelled` turns true.
-  void Pass(const std::atomic<bool>* is_cancelled = nullptr) {
-    MutexLock lock(mutex_);
-    ++arrivals_;
-    changed_.NotifyAll();
-    while (!is_open_ && (is_cancelled == nullptr || !*is_cancelled)) {
-      // Cancelling is an atomic and wakes nobody.
-      changed_.WaitFor(mutex_, /*timeout_us=*/1000);
-    }
-  }
-
-  int arrivals() {
-    MutexLock lock(mutex_);
-    return arrivals_;
-  }
-  // Waits until `count` visitors in all have come to the gate.
-  void AwaitArrivals(int count) {
-    MutexLock lock(mutex_);
-    while (arrivals_ < count) changed_.Wait(mutex_);
-  }
-
- private:
-  void Set(bool is_open) {
-    MutexLock lock(mutex_);
-    is_open_ = is_open;
-    changed_.NotifyAll();
-  }
-
-  Mutex mutex_;
-  CondVar changed_;
-  bool is_open_ ABSL_GUARDED_BY(mutex_) = true;
-  int arrivals_ ABSL_GUARDED_BY(mutex_) = 0;
-};
-
-// A value that one thread sets once and another waits for.
-template <class T>
-class Awaited {
- public:
-  void Set(T value) {
-    MutexLock lock(mutex_);
-    CHECK(!value_.has_value()) << "set twice";
-    value_ = std::move(value);
-    changed_.NotifyAll();
-  }
-  T Get() {
-    MutexLock lock(mutex_);
-    while (!value_.has_value()) changed_.Wait(mutex_);
-    return *value_;
-  }
-  bool is_set() {
-    MutexLock lock(mutex_);
-    return value_.has_value();
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  std::optional<T> value_ ABSL_GUARDED_BY(mutex_);
-};
 
 // Notes how each batch was written; fails where told to.
 class GatedStore final : public Store {
@@ -218,6 +154,42 @@ class LoopFixture : public testing::Test {
     const std::vector<uint64_t> tasks = TasksOf(call.Reply());
     call.End(/*is_delivered=*/true);
     return tasks;
+  }
+
+  // A whole Schedule call.  `holds` must be true of what the store holds before
+  // its reply leaves the core thread.
+  ScheduleReply ScheduleOnceStored(
+      const std::function<bool(const ClusterState&)>& holds) {
+    FakeCall call;
+    Awaited<bool> is_stored;
+    call.on_answer = [&] {
+      ClusterState stored;
+      CHECK(Recover(store_, &stored).ok());
+      is_stored.Set(holds(stored));
+    };
+    CHECK(loop_.Schedule(&call));
+    EXPECT_TRUE(is_stored.Get());
+    ScheduleReply reply = call.Reply();
+    call.End(/*is_delivered=*/true);
+    return reply;
+  }
+
+  // Starts a Schedule call and stops its round at the gate of the solver.
+  void BeginSolve(FakeCall* call) {
+    solver_.gate.Close();
+    CHECK(loop_.Schedule(call));
+    solver_.gate.AwaitArrivals(1);
+  }
+
+  // Adds the machine "m" and submits task 1, which needs 1000 millicores.
+  void SubmitOne(int64_t machine_cpu, const std::string& task_name = "") {
+    Submit(Added("m", {.cpu = machine_cpu}));
+    Submit(Submitted(1, {.cpu = 1000, .name = task_name}));
+  }
+  // The same; a Schedule call then places the task.
+  void PlaceOne(int64_t machine_cpu, const std::string& task_name = "") {
+    SubmitOne(machine_cpu, task_name);
+    EXPECT_EQ(Schedule(), std::vector<uint64_t>{1});
   }
 
   FakeClock clock_;

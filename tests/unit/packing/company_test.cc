@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "packing/pack.h"
+#include "util/packing_builder.h"
 
 namespace sluice {
 namespace {
@@ -48,11 +49,11 @@ TEST(WithCompany, LeavesOutWhoHasNone) {
 // A class that needs company of the second class.
 PackingProblem Chain() {
   PackingProblem problem = Led();
-  problem.classes.push_back({.request = {1},
-                             .waiting = {{4, 9}},
-                             .needs_company = true,
-                             .company = {1}});
-  for (std::vector<int64_t>& costs : problem.costs) costs.push_back(0);
+  AddClass({.request = {1},
+            .waiting = {{4, 9}},
+            .needs_company = true,
+            .company = {1}},
+           0, &problem);
   problem.company = {};
   return problem;
 }

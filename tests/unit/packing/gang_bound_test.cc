@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "util/packing_builder.h"
+
 namespace sluice {
 namespace {
 
@@ -21,13 +23,9 @@ constexpr int64_t kPlenty = 10'000'000;
 // So many slots on one machine, and gangs of so many tasks of one slot.
 PackingProblem Gangs(int64_t slots, const std::vector<int64_t>& tasks,
                      int64_t minimum) {
-  PackingProblem problem;
-  problem.groups = {{{slots}, 1, 0}};
-  problem.costs.emplace_back();
+  PackingProblem problem = OneGroup({slots});
   for (const int64_t count : tasks) {
-    problem.gangs.push_back({{problem.classes.size()}, minimum});
-    problem.classes.push_back({.request = {1}, .waiting = {{count, 100}}});
-    problem.costs[0].push_back(7);
+    AddGang({.request = {1}, .waiting = {{count, 100}}}, 7, minimum, &problem);
   }
   return problem;
 }

@@ -11,6 +11,7 @@
 #include "oracle/packing_reference.h"
 #include "oracle/random_packing.h"
 #include "packing/pack.h"
+#include "util/packing_builder.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
@@ -20,24 +21,22 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-PackingProblem OneGroup() {
-  PackingProblem problem;
-  problem.classes = {{.request = {5, 1}, .waiting = {{10, 1}}},
-                     {.request = {1, 1}, .waiting = {{20, 1}}}};
-  problem.groups = {{{10, 20}, 4, 0}};
-  problem.costs = {{0, 0}};
+PackingProblem FourMachines() {
+  PackingProblem problem = OneGroup({10, 20}, 4);
+  AddClass({.request = {5, 1}, .waiting = {{10, 1}}}, 0, &problem);
+  AddClass({.request = {1, 1}, .waiting = {{20, 1}}}, 0, &problem);
   return problem;
 }
 
 TEST(Level, SpreadsAGroupOverAllItsMachines) {
-  const PackingProblem problem = OneGroup();
+  const PackingProblem problem = FourMachines();
   EXPECT_THAT(Level(problem, {{0, 2, {{0, 2}}}}),
               ElementsAre(Pattern{0, 4, {{0, 1}}}));
 }
 
 // What is left over goes around, and then to where the load is less.
 TEST(Level, GivesMachinesWithoutALargeTaskMoreSmallOnes) {
-  const PackingProblem problem = OneGroup();
+  const PackingProblem problem = FourMachines();
   EXPECT_THAT(
       Level(problem, {{0, 1, {{0, 2}}}, {0, 1, {{0, 1}, {1, 5}}}}),
       ElementsAre(Pattern{0, 2, {{0, 1}}}, Pattern{0, 1, {{0, 1}, {1, 1}}},
@@ -45,7 +44,7 @@ TEST(Level, GivesMachinesWithoutALargeTaskMoreSmallOnes) {
 }
 
 TEST(Level, LeavesAGroupAsItIsWhereNoOtherWayFits) {
-  PackingProblem problem = OneGroup();
+  PackingProblem problem = FourMachines();
   problem.groups = {{{10, 20}, 2, 0}};
   // One of the large ones on each would leave no room for six of the others.
   const std::vector<Pattern> tight = {{0, 1, {{0, 1}, {1, 5}}},
@@ -54,7 +53,7 @@ TEST(Level, LeavesAGroupAsItIsWhereNoOtherWayFits) {
 }
 
 TEST(Level, MovesTasksToGroupsThatCostThemTheSame) {
-  PackingProblem problem = OneGroup();
+  PackingProblem problem = FourMachines();
   problem.groups = {{{10, 20}, 1, 0}, {{10, 20}, 1, 1}, {{10, 20}, 1, 2}};
   problem.costs = {{3, 3}, {3, 4}, {2, 3}};
   EXPECT_THAT(Level(problem, {{0, 1, {{0, 2}}}, {2, 1, {{1, 4}}}}),
@@ -63,7 +62,7 @@ TEST(Level, MovesTasksToGroupsThatCostThemTheSame) {
 }
 
 TEST(Level, MovesNothingThatRuns) {
-  PackingProblem problem = OneGroup();
+  PackingProblem problem = FourMachines();
   problem.groups = {{{10, 20}, 2, 0}, {{10, 20}, 1, 1}};
   problem.costs.assign(2, {0, 0});
   problem.classes[1].runs = true;
@@ -102,7 +101,7 @@ TEST(Level, LeavesCompanyWhereOthersNeedIt) {
 
 TEST(Level, HasNothingToDoForNothing) {
   EXPECT_THAT(Level({}, {}), IsEmpty());
-  EXPECT_THAT(Level(OneGroup(), {}), IsEmpty());
+  EXPECT_THAT(Level(FourMachines(), {}), IsEmpty());
 }
 
 // By class: how many are placed, and at what cost.

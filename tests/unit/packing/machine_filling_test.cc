@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "util/packing_builder.h"
 #include "util/seed_count.h"
 
 namespace sluice {
@@ -28,11 +29,9 @@ constexpr int64_t kMany = int64_t{1} << 40;
 // One machine; a class for each request, each charged 0.
 PackingProblem OneMachine(const Amounts& free,
                           const std::vector<Amounts>& requests) {
-  PackingProblem problem;
-  problem.groups = {{free, 1, 0}};
-  problem.costs = {Amounts(requests.size(), 0)};
+  PackingProblem problem = OneGroup(free);
   for (const Amounts& request : requests) {
-    problem.classes.emplace_back().request = request;
+    AddClass({.request = request, .waiting = {}}, 0, &problem);
   }
   return problem;
 }

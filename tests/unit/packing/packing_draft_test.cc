@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "packing/pattern_rules.h"
+#include "util/packing_builder.h"
 
 namespace sluice {
 namespace {
@@ -355,12 +356,9 @@ TEST(PackingDraft, MovesMoreOnceOthersHaveMoved) {
 
 // Three tasks of three units are a gang of two at least.
 PackingProblem WithGang(int64_t free) {
-  PackingProblem problem;
-  problem.classes = {{.request = {3}, .waiting = {{3, 5}}},
-                     {.request = {1}, .waiting = {{9, 1}}}};
-  problem.groups = {{{free}, 1, 0}};
-  problem.costs = {{0, 0}};
-  problem.gangs = {{{0}, 2}};
+  PackingProblem problem = OneGroup({free});
+  AddGang({.request = {3}, .waiting = {{3, 5}}}, 0, 2, &problem);
+  AddClass({.request = {1}, .waiting = {{9, 1}}}, 0, &problem);
   return problem;
 }
 

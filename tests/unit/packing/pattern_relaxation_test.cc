@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "util/packing_builder.h"
+
 namespace sluice {
 namespace {
 
@@ -21,11 +23,9 @@ std::vector<int64_t> Held(int64_t cost) { return {cost}; }
 
 // Ten machines of ten units; tasks of six and of five units.
 PackingProblem SixesAndFives(int64_t sixes, int64_t fives) {
-  PackingProblem problem;
-  problem.classes = {{.request = {6}, .waiting = {{sixes, 100}}},
-                     {.request = {5}, .waiting = {{fives, 100}}}};
-  problem.groups = {{{10}, 10, 0}};
-  problem.costs = {{0, 0}};
+  PackingProblem problem = OneGroup({10}, 10);
+  AddClass({.request = {6}, .waiting = {{sixes, 100}}}, 0, &problem);
+  AddClass({.request = {5}, .waiting = {{fives, 100}}}, 0, &problem);
   return problem;
 }
 
@@ -49,13 +49,10 @@ TEST(PatternRelaxation, FindsThatAllFits) {
 // space.
 TEST(PatternRelaxation, MoreClassesThanThereIsTimeForHaveABoundBySize) {
   constexpr int64_t kClasses = 3000;
-  PackingProblem problem;
+  PackingProblem problem = OneGroup({2 * kClasses}, 1000);
   for (int64_t c = 0; c < kClasses; ++c) {
-    problem.classes.push_back(
-        {.request = {kClasses + c}, .waiting = {{1, 100}}});
+    AddClass({.request = {kClasses + c}, .waiting = {{1, 100}}}, 1, &problem);
   }
-  problem.groups = {{{2 * kClasses}, 1000, 0}};
-  problem.costs = {std::vector<int64_t>(kClasses, 1)};
   PatternRelaxation relaxation(problem, kPlenty);
   const auto waiting = relaxation.Relax(AllOf(problem), {});
   EXPECT_THAT(waiting.amounts, IsEmpty());

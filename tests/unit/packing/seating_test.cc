@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "packing/packing_draft.h"
+#include "util/packing_builder.h"
 
 namespace sluice {
 namespace {
@@ -21,12 +22,13 @@ using ::testing::SizeIs;
 class SeatingTest : public ::testing::Test {
  protected:
   void Add(int64_t count, int64_t cost, size_t level = 0) {
-    problem_.classes.push_back({.request = {1}, .waiting = {}});
-    problem_.classes.back().waiting.push_back({count, cost, level});
+    AddClass(OneOf(count, cost, level), 0, &problem_);
   }
   void AddGang(int64_t count, int64_t cost, int64_t minimum, size_t level = 0) {
-    problem_.gangs.push_back({{problem_.classes.size()}, minimum});
-    Add(count, cost, level);
+    sluice::AddGang(OneOf(count, cost, level), 0, minimum, &problem_);
+  }
+  static PackingClass OneOf(int64_t count, int64_t cost, size_t level) {
+    return {.request = {1}, .waiting = {{count, cost, level}}};
   }
   Seating Make() const {
     const std::vector<size_t> merged_of(problem_.classes.size(), 0);
