@@ -89,8 +89,9 @@ class FlagSet {
   }
   void AddSwitch(std::string_view name, std::string_view help, bool* target);
   // A flag of another kind; `initial` is its default, as the user writes it.
-  // If `text` names no value, the flag is a switch: it is set to what follows
-  // the equals sign, or to "true" or "false".
+  // If the flag is given several times, `set` takes each value.  If `text`
+  // names no value, the flag is a switch: it is set to what follows the equals
+  // sign, or to "true" or "false".
   void AddOther(const Text& text, std::string initial, Setter set);
   // A flag that names a file with flags of this set, --name=value, one per
   // line. Blank lines and lines that begin with '#' are ignored.

@@ -56,7 +56,7 @@ struct OtherName {
 };
 
 constexpr std::array kOtherNames = {
-    OtherName{"submit", "inject"},  OtherName{"apply", "inject"},
+    OtherName{"run", "submit"},     OtherName{"apply", "inject"},
     OtherName{"nodes", "machines"}, OtherName{"pods", "tasks"},
     OtherName{"delete", "remove"},  OtherName{"describe", "explain"},
     OtherName{"why", "explain"},    OtherName{"top", "watch"}};

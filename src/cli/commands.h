@@ -34,6 +34,7 @@ inline std::vector<std::unique_ptr<Command>> MakeCommands() {
   commands.push_back(MakeNetworkCommand());
   commands.push_back(MakePoliciesCommand());
   commands.push_back(MakeForgetCommand());
+  commands.push_back(MakeSubmitCommand());
   commands.push_back(MakeRemoveCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeBenchCommand());

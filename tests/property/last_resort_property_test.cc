@@ -19,6 +19,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "network/fresh_eligibility.h"
 #include "property/peer_oracle.h"
 #include "round/displacement.h"
 #include "round/gangs.h"

@@ -7,11 +7,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
 
 namespace sluice {
 
 // Cores: "250m" if less than one, otherwise "3.8" or "32".
 std::string FormatCpu(int64_t millicores);
+
+// Thousandths of what `text` says as Kubernetes' quantities do: "2", "0.5",
+// "500m", "1Gi", "1.5G", "1e3".  Rounds up.
+// Errors: kInvalidArgument if it is none, or is not in 0 to 2^60 thousandths,
+// with a message that quotes it.
+absl::StatusOr<int64_t> ParseQuantity(std::string_view text);
 
 // "384 GiB", "1.5 GiB", "64 MiB", "512 KiB", "100 B": in the largest unit that
 // the amount holds at least once, with one decimal unless that is zero.

@@ -24,6 +24,7 @@ std::unique_ptr<Command> MakeNetworkCommand();
 std::unique_ptr<Command> MakePoliciesCommand();
 std::unique_ptr<Command> MakeDrainCommand();
 std::unique_ptr<Command> MakeForgetCommand();
+std::unique_ptr<Command> MakeSubmitCommand();
 std::unique_ptr<Command> MakeRemoveCommand();
 
 }  // namespace sluice

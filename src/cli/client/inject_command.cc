@@ -59,7 +59,7 @@ with the reason; with --strict the exit code is then 1.  Samples (addTaskStats,
 addNodeStats) that make no sense are answered like others and dropped; the
 daemon's log names them.
 
-Other programs call this "submit" or "apply".
+Other programs call this "apply".  "submit" sends a task without a file.
 
 The decisions of each schedule are printed as they come.  A decision is
 delivered only once: beside a cluster bridge, "schedule" takes decisions from

@@ -1,5 +1,6 @@
 #include "cli/client/quarantine_report.h"
 
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -57,19 +58,30 @@ absl::Status QuarantineReport::Ask(Connection& connection) {
 }
 
 void QuarantineReport::PrintTable(std::ostream& out) const {
-  Table table(
-      {{"LINE", Align::kRight}, {"QUARANTINED"}, {"ID"}, {"NAME"}, {"REASON"}});
+  const bool has_lines = std::ranges::any_of(entries_, [](const Entry& entry) {
+    return entry.line_number != kNoLine;
+  });
+  std::vector<Table::Column> columns = {
+      {"QUARANTINED"}, {"ID"}, {"NAME"}, {"REASON"}};
+  if (has_lines) columns.insert(columns.begin(), {"LINE", Align::kRight});
+  Table table(std::move(columns));
   for (const Entry& entry : entries_) {
-    table.AddRow({StrCat(entry.line_number), entry.kind, entry.id, entry.name,
-                  entry.reason});
+    std::vector<std::string> cells = {entry.kind, entry.id, entry.name,
+                                      entry.reason};
+    if (has_lines) cells.insert(cells.begin(), StrCat(entry.line_number));
+    table.AddRow(std::move(cells));
   }
   table.Print(out);
 }
 
 void QuarantineReport::PrintJson(std::ostream& out) const {
   for (const Entry& entry : entries_) {
-    out << "{\"line\":" << entry.line_number << ",\"quarantined\":\""
-        << entry.kind << "\",\"id\":" << JsonString(entry.id)
+    out << '{';
+    if (entry.line_number != kNoLine) {
+      out << "\"line\":" << entry.line_number << ',';
+    }
+    out << "\"quarantined\":\"" << entry.kind
+        << "\",\"id\":" << JsonString(entry.id)
         << ",\"name\":" << JsonString(entry.name)
         << ",\"reason\":" << JsonString(entry.reason) << "}\n";
   }

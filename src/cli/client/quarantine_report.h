@@ -23,6 +23,9 @@ class QuarantineReport {
  public:
   // Remembers the task or the machine that `event`, of this line, describes.
   void Note(const Event& event, int64_t line_number);
+  // Remembers a task that no line describes.  A report is of lines or of such
+  // tasks, and then shows no lines.
+  void NoteTask(uint64_t uid) { tasks_[uid] = kNoLine; }
 
   // Asks the server which of what was noted is quarantined, if anything was.
   // Errors: those of the connection.
@@ -36,8 +39,10 @@ class QuarantineReport {
   void PrintJson(std::ostream& out) const;
 
  private:
+  static constexpr int64_t kNoLine = 0;
+
   struct Entry {
-    int64_t line_number;  // The last line that described it.
+    int64_t line_number;  // The last line that described it, or kNoLine.
     std::string kind;
     std::string id;
     std::string name;

@@ -74,13 +74,14 @@ TEST(Sluicectl, RefusesUnknownCommands) {
   EXPECT_EQ(
       RunCli({"frobnicate"}).err,
       "sluicectl: unknown command 'frobnicate'\nTry 'sluicectl --help'.\n");
-  EXPECT_THAT(RunCli({"submit"}).err,
-              HasSubstr("unknown command 'submit'; did you mean 'inject'?"));
+  EXPECT_THAT(RunCli({"apply"}).err,
+              HasSubstr("unknown command 'apply'; did you mean 'inject'?"));
   EXPECT_THAT(RunCli({"nodes"}).err, HasSubstr("did you mean 'machines'?"));
 }
 
 TEST(Sluicectl, ShowsAnExampleWhereAnArgumentIsMissing) {
-  for (const std::string name : {"explain", "inject", "job", "drain"}) {
+  for (const std::string name :
+       {"explain", "inject", "job", "drain", "submit"}) {
     const CliResult result = RunCli({name});
     EXPECT_EQ(result.exit_code, kExitUsage);
     EXPECT_THAT(result.err, HasSubstr("usage: sluicectl " + name + " "));

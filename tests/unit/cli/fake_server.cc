@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <set>
+#include <utility>
 
 #include "base/mutex.h"
 #include "base/strings.h"
@@ -59,11 +61,16 @@ class FakeScheduler::Service final
   size_t machine_count() const;
   std::map<std::string, int> label_counts() const;
   std::map<std::string, int> expression_counts() const;
+  std::vector<firmament::TaskDescription> submitted() const;
+  std::vector<v1::Task> Listed() const;
+  void Refuse(const std::string& name);
 
  private:
   struct Task {
     int64_t cpu_milli = 0;
     bool is_placed = false;
+    std::string name = {};
+    std::string job = {};
   };
 
   void Record(const std::string& method, const std::string& what)
@@ -76,6 +83,8 @@ class FakeScheduler::Service final
   std::map<std::string, bool> machines_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> label_counts_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> expression_counts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<firmament::TaskDescription> submitted_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> refused_ ABSL_GUARDED_BY(mutex_);
 };
 
 class FakeInspector::Service final : public sluice::v1::Inspector::Service {
@@ -187,6 +196,11 @@ grpc::Status FakeScheduler::Service::TaskSubmitted(
   const firmament::TaskDescriptor& task = request->task_descriptor();
   const MutexLock lock(mutex_);
   Record("TaskSubmitted", std::to_string(task.uid()));
+  if (refused_.contains(task.name())) {
+    reply->set_type(firmament::TASK_ALREADY_SUBMITTED);
+    return grpc::Status::OK;
+  }
+  submitted_.push_back(*request);
   const auto count = [this](const auto& expressions) {
     for (const auto& expression : expressions) {
       ++expression_counts_[StrCat(expression.key(), " ", expression.operator_(),
@@ -206,8 +220,11 @@ grpc::Status FakeScheduler::Service::TaskSubmitted(
   }
   const auto cpu_milli =
       static_cast<int64_t>(task.resource_request().cpu_cores());
-  const bool is_new =
-      tasks_.emplace(task.uid(), Task{.cpu_milli = cpu_milli}).second;
+  const bool is_new = tasks_
+                          .emplace(task.uid(), Task{.cpu_milli = cpu_milli,
+                                                    .name = task.name(),
+                                                    .job = task.job_id()})
+                          .second;
   reply->set_type(is_new ? firmament::TASK_SUBMITTED_OK
                          : firmament::TASK_ALREADY_SUBMITTED);
   return grpc::Status::OK;
@@ -254,6 +271,31 @@ std::map<std::string, int> FakeScheduler::Service::expression_counts() const {
   return expression_counts_;
 }
 
+std::vector<firmament::TaskDescription> FakeScheduler::Service::submitted()
+    const {
+  const MutexLock lock(mutex_);
+  return submitted_;
+}
+
+std::vector<v1::Task> FakeScheduler::Service::Listed() const {
+  const MutexLock lock(mutex_);
+  std::vector<v1::Task> listed;
+  for (const auto& [uid, known] : tasks_) {
+    v1::Task& task = listed.emplace_back();
+    task.set_uid(uid);
+    task.set_name(known.name);
+    task.set_job_uuid(known.job);
+    task.set_state(known.is_placed ? v1::Task::RUNNING : v1::Task::PENDING);
+    if (known.is_placed) task.set_machine_uuid("m");
+  }
+  return listed;
+}
+
+void FakeScheduler::Service::Refuse(const std::string& name) {
+  const MutexLock lock(mutex_);
+  refused_.insert(name);
+}
+
 std::vector<std::string> FakeScheduler::Service::calls() const {
   const MutexLock lock(mutex_);
   return calls_;
@@ -289,6 +331,15 @@ grpc::Status FakeInspector::Service::ListTasks(
     grpc::ServerContext*, const v1::ListTasksRequest* request,
     v1::ListTasksResponse* reply) {
   std::vector<v1::Task> listed = answers_.tasks;
+  if (answers_.scheduler != nullptr) {
+    for (v1::Task& task : answers_.scheduler->Listed()) {
+      if (!answers_.quarantine_reason.empty()) {
+        task.set_state(v1::Task::QUARANTINED);
+        task.set_quarantine_reason(answers_.quarantine_reason);
+      }
+      listed.push_back(std::move(task));
+    }
+  }
   std::erase_if(listed, [&](const v1::Task& task) {
     return (!request->job().empty() && request->job() != task.job_uuid()) ||
            (!request->machine().empty() &&
@@ -362,7 +413,9 @@ grpc::Status FakeInspector::Service::PlanRebalance(
 grpc::Status FakeInspector::Service::ExplainTask(
     grpc::ServerContext*, const v1::ExplainTaskRequest* request,
     v1::TaskExplanation* reply) {
-  if (request->task() != answers_.explanation.task().name()) {
+  if (request->task() != answers_.explanation.task().name() &&
+      (answers_.scheduler == nullptr ||
+       answers_.scheduler->CallsOf(std::stoull(request->task())).empty())) {
     return {grpc::StatusCode::NOT_FOUND, StrCat("no task ", request->task())};
   }
   *reply = answers_.explanation;
@@ -400,6 +453,16 @@ std::map<std::string, int> FakeScheduler::label_counts() const {
 std::map<std::string, int> FakeScheduler::expression_counts() const {
   return service_->expression_counts();
 }
+
+std::vector<firmament::TaskDescription> FakeScheduler::submitted() const {
+  return service_->submitted();
+}
+
+std::vector<v1::Task> FakeScheduler::Listed() const {
+  return service_->Listed();
+}
+
+void FakeScheduler::Refuse(const std::string& name) { service_->Refuse(name); }
 
 grpc::Service& FakeScheduler::service() { return *service_; }
 

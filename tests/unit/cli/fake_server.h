@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "firmament/firmament_scheduler.pb.h"
 #include "grpcpp/grpcpp.h"
 #include "sluice/v1/inspector.pb.h"
 
@@ -36,6 +37,15 @@ class FakeScheduler {
   // each expression that their node or pod affinity requires, "zone In a".
   std::map<std::string, int> label_counts() const;
   std::map<std::string, int> expression_counts() const;
+  // What TaskSubmitted took, in the order of arrival.
+  std::vector<firmament::TaskDescription> submitted() const;
+  // As the Inspector lists them, by uid.  A task that is placed is on the
+  // machine "m".
+  std::vector<v1::Task> Listed() const;
+
+  // From now on TaskSubmitted refuses the tasks of this name, as a strict
+  // daemon whose tasks have their uids.
+  void Refuse(const std::string& name);
 
   grpc::Service& service();
 
@@ -54,6 +64,10 @@ class FakeInspector {
   v1::Status status;
   std::vector<v1::Machine> machines;
   std::vector<v1::Task> tasks;
+  // If it is set, what it knows is listed beside `tasks`: quarantined where
+  // there is a reason.
+  const FakeScheduler* scheduler = nullptr;
+  std::string quarantine_reason;
   std::vector<v1::Budget> budgets;
   v1::Job job;
   v1::TaskExplanation explanation;

@@ -246,6 +246,45 @@ INSTANTIATE_TEST_SUITE_P(
                {"status", "1 overcommitted"}}}),
     [](const auto& story) { return std::string(story.param.file); });
 
+TEST(SluicectlBinary, SubmitsTasksAndSeesThemRun) {
+  const Daemon daemon;
+  const std::string server = StrCat(" --server=", daemon.address());
+  const std::string path = testing::TempDir() + "/main_test_submit.jsonl";
+  std::ofstream(path) << R"({"nodeAdded": {"resourceDesc": {"uuid": "m1", )"
+                         R"("type": "RESOURCE_MACHINE", )"
+                         R"("availableResources": {"cpuCores": 4000, )"
+                         R"("ramCap": "8589934592000"}}}})"
+                      << '\n';
+  ASSERT_EQ(Sluicectl(StrCat("inject ", path, server)).exit_code, 0);
+  std::remove(path.c_str());
+  const Result waits = Sluicectl("submit first --cpu=1" + server);
+  EXPECT_EQ(waits.exit_code, 0) << waits.text;
+  EXPECT_THAT(Sluicectl("tasks --pending" + server).text, HasSubstr("first"));
+
+  const Result runs = Sluicectl(
+      "submit shop/web --count=2 --namespace=shop --cpu=1500m --memory=1Gi "
+      "--schedule --wait=30" +
+      server);
+  EXPECT_EQ(runs.exit_code, 0) << runs.text;
+  EXPECT_THAT(runs.text, HasSubstr("took from their client: 1\n"));
+  EXPECT_THAT(runs.text, HasSubstr("  running  m1\n"));
+  EXPECT_THAT(Sluicectl("explain shop/web-1" + server).text,
+              HasSubstr("runs on machine 'm1'"));
+  const Result again = Sluicectl("submit shop/web --count=2" + server);
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.text, HasSubstr("there is a task 'shop/web-"));
+
+  const Result large = Sluicectl(
+      "submit large --cpu=1 --schedule --wait=1 --interval_ms=100" + server);
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_THAT(large.text, HasSubstr("1 of 1 wait after 1 s; task 'large': "
+                                    "0/1 machines: 1 insufficient cpu"));
+  const Result bad = Sluicectl("submit bad --resource=cpu=1" + server);
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.text, HasSubstr("cpu': has a field of its own"));
+  EXPECT_THAT(bad.text, HasSubstr("tasks that are quarantined: 1\n"));
+}
+
 TEST(SluicectlBinary, ExitsAsItsHelpSays) {
   Daemon daemon;
   const std::string server = StrCat(" --server=", daemon.address());

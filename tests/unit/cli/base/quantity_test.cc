@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
+
+#include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
@@ -25,6 +28,57 @@ TEST(FormatCpu, WritesCoresWithoutZerosAtTheEnd) {
   EXPECT_EQ(FormatCpu(1005), "1.005");
   EXPECT_EQ(FormatCpu(10'250), "10.25");
   EXPECT_EQ(FormatCpu(-3800), "-3.8");
+}
+
+TEST(ParseQuantity, ReadsThousandthsAsKubernetesWritesAmounts) {
+  EXPECT_EQ(*ParseQuantity("2"), 2000);
+  EXPECT_EQ(*ParseQuantity("0"), 0);
+  EXPECT_EQ(*ParseQuantity("00"), 0);
+  EXPECT_EQ(*ParseQuantity("0.5"), 500);
+  EXPECT_EQ(*ParseQuantity(".5"), 500);
+  EXPECT_EQ(*ParseQuantity("2."), 2000);
+  EXPECT_EQ(*ParseQuantity("500m"), 500);
+  EXPECT_EQ(*ParseQuantity("1500000u"), 1500);
+  EXPECT_EQ(*ParseQuantity("1k"), 1'000'000);
+  EXPECT_EQ(*ParseQuantity("1Ki"), kKiB);
+  EXPECT_EQ(*ParseQuantity("1.5Gi"), kGiB + kGiB / 2);
+  EXPECT_EQ(*ParseQuantity("1.000000000000000000000Mi"), kMiB);
+  EXPECT_EQ(*ParseQuantity("1e3"), 1'000'000);
+  EXPECT_EQ(*ParseQuantity("1E+3"), 1'000'000);
+  EXPECT_EQ(*ParseQuantity("25e-1"), 2500);
+  EXPECT_EQ(*ParseQuantity("0E"), 0);
+}
+
+TEST(ParseQuantity, RoundsUp) {
+  EXPECT_EQ(*ParseQuantity("1n"), 1);
+  EXPECT_EQ(*ParseQuantity("0.0001"), 1);
+  EXPECT_EQ(*ParseQuantity("1.0001m"), 2);
+  EXPECT_EQ(*ParseQuantity("1e-1000"), 1);
+  EXPECT_EQ(*ParseQuantity("0.0001Ki"), 103);
+}
+
+TEST(ParseQuantity, RefusesWhatIsNone) {
+  for (const std::string bad :
+       {"", "m", ".", "1.2.3", "-1", "+1", " 1", "1 Gi", "1gi", "1mi", "1K",
+        "1e", "1e+", "1e+-3", "1e1001", "0x10", "nan", "one"}) {
+    EXPECT_THAT(
+        ParseQuantity(bad),
+        StatusIs(absl::StatusCode::kInvalidArgument,
+                 "'" + bad + "' is not a quantity such as 2, 500m or 1Gi"));
+  }
+}
+
+TEST(ParseQuantity, RefusesWhatNoMachineHas) {
+  EXPECT_EQ(*ParseQuantity("1152921504606846976m"), int64_t{1} << 60);
+  for (const std::string bad :
+       {"1152921504606847", "2Pi", "99999999999999999Ei", "1e1000", "1E"}) {
+    EXPECT_THAT(ParseQuantity(bad),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "'" + bad + "' is more than any machine has"));
+  }
+  EXPECT_THAT(ParseQuantity("100000000000000000001n"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'100000000000000000001n' has more than 20 digits"));
 }
 
 TEST(FormatMemory, TakesTheLargestUnitOfWhichThereIsOne) {
