@@ -143,8 +143,8 @@ absl::Status EtcdFollower::Read() {
   etcdserverpb::RangeRequest request = RangeOf(top_ + "log/", revision_);
   RETURN_IF_ERROR(ReadPages(client_, &request, add_chunk));
   while (records_.number < head) RETURN_IF_ERROR(records_.Advance());
-  LOG(INFO) << "following the store in memory: records="
-            << records_.values.size() << " chunk=" << head;
+  LOG(INFO) << "the store is in memory: records=" << records_.values.size()
+            << " chunk=" << head;
   return absl::OkStatus();
 }
 

@@ -86,7 +86,7 @@ class Cluster {
     const int port = next->AwaitFollowing();
     CHECK_NE(port, 0) << next->log();
     if (is_warm) {
-      CHECK(next->AwaitLine("following the store in memory: ")) << next->log();
+      CHECK(next->AwaitLine("the store is in memory: ")) << next->log();
       Sleep(delay_us);
     }
     const auto stub = v1::Inspector::NewStub(Connect(port));

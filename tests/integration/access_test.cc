@@ -356,7 +356,7 @@ TEST_F(Access, TheCommandLineHasACertificateOrATokenAndAConfigFile) {
               AllOf(HasSubstr("SLUICED"), HasSubstr("exit code 0")));
   EXPECT_THAT(Sluicectl(StrCat("forget", certificate)),
               HasSubstr("certificate spiffe://cluster/viewer has the role "
-                        "read, and the role admin is needed"));
+                        "read, but the role admin is needed"));
   EXPECT_THAT(
       Sluicectl(StrCat("forget", ca, " --token_file=", directory_ / "token")),
       HasSubstr("exit code 0"));

@@ -82,7 +82,7 @@ int DaemonProcess::AwaitReady() {
 }
 
 int DaemonProcess::AwaitFollowing() {
-  while (!HasLine("] follows ") && !HasLine("; trying again")) {
+  while (!HasLine("] following ") && !HasLine("; trying again")) {
     if (!ReadLog()) return 0;
   }
   return PortAfter("started: grpc=127.0.0.1:");

@@ -228,7 +228,7 @@ TEST_F(Replicas, TheSecondOneOfAnAddressEnds) {
   ASSERT_NE(port, 0) << first->log();
   const auto second = start();
   EXPECT_EQ(second->AwaitEnd(), 1);
-  EXPECT_THAT(second->log(), HasSubstr("has the address sluice-0:9090, too"));
+  EXPECT_THAT(second->log(), HasSubstr("also has the address sluice-0:9090"));
   EXPECT_EQ(Client(port).Status().replicas().leader(), "sluice-0:9090");
   // One that takes the place of itself is not another.
   first->Signal(SIGKILL);
