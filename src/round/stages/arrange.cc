@@ -16,7 +16,7 @@ class ArrangeStage : public Stage {
   explicit ArrangeStage(RoundContext* context) : context_(*context) {}
 
   std::optional<RoundWork> Next() override {
-    // An arrangement may take as many looks as a step has.
+    // An arrangement may take as much work as a step has.
     if (context_.budget.in_step() > kWorkPerStep / 2) return Pause();
     const uint64_t version = context_.state.version();
     result_.has_moved = Arrange(&context_) > 0;
