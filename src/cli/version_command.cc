@@ -1,7 +1,5 @@
 #include <memory>
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include "cli/application.h"
 #include "cli/base/json.h"
@@ -22,10 +20,6 @@ that of the daemon.
 class VersionCommand final : public Command {
  public:
   Text text() const override { return kText; }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
 
   absl::Status Run(const CommandContext& context) override {
     if (context.options.wants_json()) {

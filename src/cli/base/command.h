@@ -67,9 +67,10 @@ class Command {
   // Declares the command's own flags; their targets are its members.
   virtual void AddFlags(FlagSet&) {}
 
-  // Takes the arguments that are not flags.  Called once, with the flags set.
+  // Takes the arguments that are not flags; by default there are none.  Called
+  // once, with the flags set.
   // Errors: kInvalidArgument if the user must be told the usage.
-  virtual absl::Status TakeArguments(std::vector<std::string> arguments) = 0;
+  virtual absl::Status TakeArguments(std::vector<std::string> arguments);
 
   // Errors: whatever keeps the command from doing its work.
   virtual absl::Status Run(const CommandContext& context) = 0;
@@ -88,6 +89,10 @@ inline absl::Status CheckArgumentCount(
       StrCat("usage: sluicectl ", text.name, text.arguments.empty() ? "" : " ",
              text.arguments,
              text.example.empty() ? "" : "; for example: ", text.example));
+}
+
+inline absl::Status Command::TakeArguments(std::vector<std::string> arguments) {
+  return CheckArgumentCount(text(), arguments, 0);
 }
 
 }  // namespace sluice

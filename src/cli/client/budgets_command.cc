@@ -1,7 +1,6 @@
 #include <memory>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -54,10 +53,6 @@ void PrintBudgets(const v1::ListBudgetsResponse& budgets, std::ostream& out) {
 class BudgetsCommand final : public Command {
  public:
   Text text() const override { return kText; }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);

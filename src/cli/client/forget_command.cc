@@ -1,7 +1,5 @@
 #include <memory>
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "cli/client/answer.h"
@@ -31,10 +29,6 @@ void PrintForgotten(const v1::ForgetStaleResponse& forgotten,
 class ForgetCommand final : public Command {
  public:
   Text text() const override { return kText; }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);

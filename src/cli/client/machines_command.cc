@@ -197,10 +197,6 @@ class MachinesCommand final : public Command {
                     &wants_usage_);
   }
 
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
-
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
     v1::ListMachinesRequest request;

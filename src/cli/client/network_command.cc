@@ -3,7 +3,6 @@
 #include <ostream>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/flag_set.h"
 #include "base/status_macros.h"
@@ -113,10 +112,6 @@ class NetworkCommand final : public Command {
          .help = "Shows only this pass, counted from 1; 0 is all (0)."},
         {0, INT32_MAX}, &pass_);
   }
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
-
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
     ASSIGN_OR_RETURN(RoundNetwork network, connection.GetNetwork());

@@ -2,7 +2,6 @@
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/flag_set.h"
 #include "base/status_macros.h"
@@ -85,10 +84,6 @@ class PlanCommand final : public Command {
                              "the default.\npriority: stops only."},
                     {"full", "priority"}, &preemption_);
   }
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
-
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
     v1::PlanRebalanceRequest request;

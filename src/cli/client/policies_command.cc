@@ -1,8 +1,6 @@
 #include <memory>
 #include <ostream>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "cli/base/table.h"
@@ -35,10 +33,6 @@ void PrintPolicies(const v1::ListPoliciesResponse& list, std::ostream& out) {
 class PoliciesCommand final : public Command {
  public:
   Text text() const override { return kText; }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);

@@ -3,7 +3,6 @@
 #include <ostream>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/percent.h"
 #include "base/status_macros.h"
@@ -265,10 +264,6 @@ void PrintStatus(const v1::Status& status, const std::string& server,
 class StatusCommand final : public Command {
  public:
   Text text() const override { return kText; }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
 
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);

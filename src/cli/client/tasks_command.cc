@@ -135,10 +135,6 @@ class TasksCommand final : public Command {
                     &wants_usage_);
   }
 
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
-  }
-
   absl::Status Run(const CommandContext& context) override {
     Connection connection(context.options);
     v1::ListTasksRequest request;

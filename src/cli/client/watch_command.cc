@@ -5,7 +5,6 @@
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "base/strings.h"
@@ -79,10 +78,6 @@ class WatchCommand final : public Command {
                       .value = "COUNT",
                       .help = "Ends after this many lines; 0 is never (0)."},
                      {.min = 0, .max = 1'000'000'000}, &lines_);
-  }
-
-  absl::Status TakeArguments(std::vector<std::string> arguments) override {
-    return CheckArgumentCount(kText, arguments, 0);
   }
 
   absl::Status Run(const CommandContext& context) override {
