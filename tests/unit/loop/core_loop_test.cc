@@ -472,6 +472,7 @@ TEST_F(CoreLoopTest, ShowsReadersTheTimesOfTheLastRound) {
   SubmitOne(1000);
   FakeCall call;
   BeginSolve(&call);
+  Settle();  // The step that drew the problem has ended.
   clock_.AdvanceUs(700);
   solver_.gate.Open();
   call.Reply();
