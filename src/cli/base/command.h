@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -92,7 +93,8 @@ inline absl::Status CheckArgumentCount(
 }
 
 inline absl::Status Command::TakeArguments(std::vector<std::string> arguments) {
-  return CheckArgumentCount(text(), arguments, 0);
+  const std::vector<std::string> given = std::move(arguments);
+  return CheckArgumentCount(text(), given, 0);
 }
 
 }  // namespace sluice

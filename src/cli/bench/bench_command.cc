@@ -86,7 +86,7 @@ class BenchCommand final : public Command {
       help += ProfileHelp(profile);
     }
     flags.AddChoice({.name = "profile", .value = "PROFILE", .help = help},
-                    std::move(names), &profile_name_);
+                    names, &profile_name_);
     AddSizeFlags(flags);
     flags.AddInteger({.name = "concurrency",
                       .value = "N",

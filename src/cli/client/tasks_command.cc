@@ -129,7 +129,7 @@ class TasksCommand final : public Command {
                      .help = "Only tasks in this state: pending, running, "
                              "completed,\nfailed, quarantined, muted, stale, "
                              "template."},
-                    std::move(states), &state_);
+                    states, &state_);
     flags.AddSwitch("usage",
                     "Shows what was measured beside what was asked for.",
                     &wants_usage_);

@@ -130,8 +130,8 @@ class SolveCommand final : public Command {
     std::vector<std::string> names;
     for (const SolverEntry& entry : Solvers()) names.emplace_back(entry.name);
     flags.AddChoice(
-        {.name = "algorithm", .value = "NAME", .help = AlgorithmHelp()},
-        std::move(names), &options_.choice.algorithm);
+        {.name = "algorithm", .value = "NAME", .help = AlgorithmHelp()}, names,
+        &options_.choice.algorithm);
     flags.AddString({.name = "changes",
                      .value = "FILE",
                      .help = "Changes to make before solving again."},
