@@ -69,8 +69,8 @@ void Abort(int socket) {
 }  // namespace
 
 struct HttpServer::Callbacks {
-  // NOLINTNEXTLINE(readability-function-size): libmicrohttpd fixes the
-  // parameters.
+  // libmicrohttpd fixes the parameters.
+  // NOLINTNEXTLINE(readability-function-size)
   static MHD_Result Answer(void* closure, MHD_Connection* connection,
                            const char* url, const char* method,
                            const char* /*version*/, const char* /*upload*/,

@@ -123,6 +123,16 @@ class ChecksTest(unittest.TestCase):
                 "src/cli/main.cc": "std::cout << 1;\n"}
         self.expect(tidy_test.check_banned, tree)
 
+    def test_nolint_is_next_to_what_it_is_about(self):
+        mark = "  // NOLINTNEXTLINE(some-check)"
+        for lines, starts in (
+                (["// Why.", mark, "int x;"], ()),
+                ([mark + ": why, and", "// more.", "int x;"],
+                 ("src/core/x.cc:1: a comment is the next line",))):
+            tree = {"src/core/x.cc": "\n".join(lines)}
+            with self.subTest(lines):
+                self.expect(tidy_test.check_nolint, tree, *starts)
+
     def test_sizes(self):
         self.expect(tidy_test.check_sizes,
                     {"src/core/x.h": "\n" * 251, "src/core/y.h": "\n" * 250,

@@ -83,6 +83,17 @@ def check_banned(root):
                     yield f"{name}:{number}: '{match[0]}': use {advice}"
 
 
+def check_nolint(root):
+    """What clang-tidy is to overlook is in the very next line."""
+    for path in files(root, ("src", "include", "tests"), LINES_MAX):
+        lines = path.read_text().splitlines()
+        for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
+            if "// NOLINTNEXTLINE" in line and re.match(r"\s*//", following):
+                name = path.relative_to(root)
+                yield (f"{name}:{number}: a comment is the next line: put "
+                       "NOLINTNEXTLINE last")
+
+
 def check_sizes(root):
     for path in files(root, ("src", "include", "tests"), LINES_MAX):
         count = len(path.read_text().splitlines())
@@ -288,9 +299,9 @@ def check_rules(root):
             yield f"{here} no test names '{match[1]}'"
 
 
-CHECKS = (check_banned, check_sizes, check_guards, check_tests_exist,
-          check_dead_files, check_metrics, check_iteration, check_links,
-          check_binaries, check_mutations, check_rules)
+CHECKS = (check_banned, check_nolint, check_sizes, check_guards,
+          check_tests_exist, check_dead_files, check_metrics, check_iteration,
+          check_links, check_binaries, check_mutations, check_rules)
 
 
 def main():
