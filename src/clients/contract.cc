@@ -2,23 +2,25 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 namespace sluice {
 namespace {
 
-// A client that begins anew may be silent so many times as long at first.
+// At first, a client that begins anew may be silent this many times as long.
+// One that only might begin anew is awaited just as long.
 constexpr int64_t kSilences = 5;
 // Two beginnings are one that a client makes on two connections.
 constexpr int64_t kSameBeginningUs = 250000;
 
 // True if the uid now names a newer task that the client has not heard of.
-bool IsContested(TaskId uid, const ClusterState& state) {
-  const Task* task = state.FindTask(uid);
+bool IsContested(TaskUid uid, const ClusterState& state) {
+  const Task* task = state.FindHolder(uid);
   return task != nullptr && !task->client.earlier_holders.empty() &&
          !task->client.IsMuted() &&
-         (task->state == TaskState::kPending || state.IsUntold(uid));
+         (task->state == TaskState::kPending || state.IsUntold(task->id));
 }
 
 }  // namespace
@@ -34,13 +36,16 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
   Command& command = request.command;
   if (auto* const remove = std::get_if<RemoveTask>(&command);
       remove != nullptr && options_.holds.reused_uid_hold_us > 0) {
-    remove->keeps_uid = IsContested(remove->task, state_);
+    remove->keeps_uid = IsContested(remove->uid, state_);
   }
   const std::optional<HeldAcks::Hold> hold =
       held_acks_.HoldFor(command, now_us);
   AckMessage message{std::move(request.done), Ack::kOk, request.entered_us};
   if (std::holds_alternative<BeginAnnouncement>(command)) {
     held_acks_.NoteCountingClient();
+    if (!state_.counters().is_announcement_expected) {
+      expected_us_ = request.entered_us;
+    }
     // What the client announced on another connection just before is of the
     // same life.
     if (state_.counters().former_stale_below.has_value() &&
@@ -49,11 +54,11 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
       return std::nullopt;
     }
   }
-  const uint32_t announcement = state_.counters().announcement;
+  const uint32_t stale_below = state_.counters().stale_below;
   message.ack = state_.Apply(command, now_ms);
-  NoteMention(command, announcement, request.entered_us);
+  NoteMention(command, stale_below, request.entered_us);
   if (const auto* submit = std::get_if<SubmitTask>(&command)) {
-    held_acks_.NoteSubmission(submit->task, now_us);
+    held_acks_.NoteSubmission(submit->uid, now_us);
   }
   const Ack ack = message.ack;
   if (hold.has_value()) {
@@ -64,10 +69,10 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
   return ack;
 }
 
-void Contract::NoteMention(const Command& command, uint32_t announcement_before,
+void Contract::NoteMention(const Command& command, uint32_t stale_below_before,
                            int64_t entered_us) {
   const bool is_machine = std::holds_alternative<AddMachine>(command);
-  if (announcement_before != state_.counters().announcement) {
+  if (stale_below_before != state_.counters().stale_below) {
     has_mentioned_ = false;
     mentioned_us_ = entered_us;
     if (is_machine) began_us_ = entered_us;
@@ -82,8 +87,9 @@ void Contract::NoteMention(const Command& command, uint32_t announcement_before,
 
 void Contract::Call(ScheduleCall* call, int64_t now_us) {
   // Whoever calls again has read what it got, unless it calls ahead.
-  if (active_call_ == nullptr && waiting_calls_.empty() &&
-      !replies_.is_in_flight()) {
+  const auto is_held = [this](const ScheduleCall* one) { return IsHeld(*one); };
+  if (active_call_ == nullptr && !replies_.is_in_flight() &&
+      std::ranges::all_of(waiting_calls_, is_held)) {
     held_acks_.NoteRepliesRead(now_us, &acks_);
   }
   waiting_calls_.push_back(call);
@@ -91,8 +97,8 @@ void Contract::Call(ScheduleCall* call, int64_t now_us) {
 
 int64_t Contract::BeginCall(bool is_in_round) {
   int64_t gone = 0;
-  for (; !waiting_calls_.empty(); waiting_calls_.pop_front()) {
-    ScheduleCall* const call = waiting_calls_.front();
+  for (auto it = waiting_calls_.begin(); it != waiting_calls_.end();) {
+    ScheduleCall* const call = *it;
     if (is_shutting_down_) {
       AnswerEmpty(call);
     } else if (is_in_round || has_call() || replies_.is_in_flight()) {
@@ -100,11 +106,19 @@ int64_t Contract::BeginCall(bool is_in_round) {
     } else if (call->IsCancelled()) {
       ++gone;
       AnswerEmpty(call);
+    } else if (IsHeld(*call)) {
+      ++it;
+      continue;
     } else {
       active_call_ = call;
     }
+    it = waiting_calls_.erase(it);
   }
   return gone;
+}
+
+bool Contract::IsHeld(const ScheduleCall& call) const {
+  return state_.counters().is_announcement_expected && call.IsOfNewcomer();
 }
 
 const ScheduleReply* Contract::AnswerCall() {
@@ -128,15 +142,26 @@ bool Contract::Tend(int64_t now_ms, int64_t now_us) {
   return TendAnnouncements(now_ms, now_us);
 }
 
+bool Contract::IsAnnouncementOver(int64_t now_us) const {
+  const StateCounters& counters = state_.counters();
+  const int64_t quiet_us = options_.announcement_quiet_ms * 1000;
+  if (counters.is_announcement_expected) {
+    return now_us - expected_us_ >= kSilences * quiet_us;
+  }
+  const int64_t silence_us = now_us - mentioned_us_;
+  return counters.former_stale_below.has_value() &&
+         silence_us >= (has_mentioned_ ? 1 : kSilences) * quiet_us;
+}
+
 bool Contract::TendAnnouncements(int64_t now_ms, int64_t now_us) {
   const StateCounters& counters = state_.counters();
   bool has_changed = false;
-  if (counters.former_stale_below.has_value()) {
-    const int64_t quiet_us = options_.announcement_quiet_ms * 1000;
-    const int64_t silence_us = now_us - mentioned_us_;
-    if (silence_us < (has_mentioned_ ? 1 : kSilences) * quiet_us) return false;
+  if (IsAnnouncementOver(now_us)) {
     state_.Apply(EndAnnouncement(), now_ms);
     has_changed = true;
+  } else if (counters.former_stale_below.has_value() ||
+             counters.is_announcement_expected) {
+    return false;
   }
   if (options_.forget_stale_after_ms == 0 ||
       counters.announcement == forgotten_ ||

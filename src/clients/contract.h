@@ -47,15 +47,16 @@ class Contract {
     AckCallback done;
     int64_t entered_us = 0;
   };
-  // Applies the command, and takes its callback, which is called when that may
-  // be.  Returns nothing where the command is dropped, since another one said
-  // the same just before.
+  // Applies the command and takes its callback, which is called once the
+  // command may be acknowledged.  Returns nothing if the command is dropped,
+  // since another one said the same just before.
   std::optional<Ack> Apply(Request& request, int64_t now_ms, int64_t now_us);
 
   // `call` waits for a round of its own.
   void Call(ScheduleCall* call, int64_t now_us);
-  // Takes the next call that a round is to begin for, if one may begin. Answers
-  // calls that need none, and returns how many of their clients had gone.
+  // Takes the next call that a round is to begin for, if one may begin.  A
+  // newcomer's call waits as long as its client may be beginning anew.  Answers
+  // calls that need no round, and returns how many of their clients had gone.
   int64_t BeginCall(bool is_in_round);
   bool has_call() const { return active_call_ != nullptr; }
   // The round of the call has ended.  Returns the reply; null where the client
@@ -74,7 +75,7 @@ class Contract {
 
   // From here on calls are answered with empty replies.
   void BeginShutdown() { is_shutting_down_ = true; }
-  // Whoever still waits for a reply to be read waits for nothing.
+  // Releases all acknowledgments that are held: no reply is read any more.
   void ReleaseAll() { held_acks_.ReleaseAll(&acks_); }
 
   // Moves what is to be told into `messages`.
@@ -82,8 +83,12 @@ class Contract {
   bool has_acks() const { return !acks_.empty(); }
 
  private:
-  void NoteMention(const Command& command, uint32_t announcement_before,
+  void NoteMention(const Command& command, uint32_t stale_below_before,
                    int64_t entered_us);
+  // True if it is to wait until it is clear whether its client begins anew.
+  bool IsHeld(const ScheduleCall& call) const;
+  // True if the client has announced everything, or the wait for it is over.
+  bool IsAnnouncementOver(int64_t now_us) const;
   bool TendAnnouncements(int64_t now_ms, int64_t now_us);
   void AnswerEmpty(ScheduleCall* call);
 
@@ -99,8 +104,9 @@ class Contract {
   // True if anything was mentioned since the last announcement began; and when.
   bool has_mentioned_ = false;
   int64_t mentioned_us_ = 0;
-  int64_t began_us_ = 0;    // When one did by a machine.
-  uint32_t forgotten_ = 0;  // The announcement that was tended to its end.
+  int64_t began_us_ = 0;     // When a machine's mention last began one.
+  int64_t expected_us_ = 0;  // When one began that is only expected.
+  uint32_t forgotten_ = 0;   // The announcement that was tended to its end.
 };
 
 }  // namespace sluice

@@ -30,13 +30,13 @@ std::optional<HeldAcks::Hold> HeldAcks::HoldFor(const Command& command,
 
 std::optional<HeldAcks::Hold> HeldAcks::HoldForRemoval(
     const RemoveTask& command, bool is_unread, int64_t now_us) const {
-  const Task* task = state_.FindTask(command.task);
-  if (task == nullptr || task->client.IsDisplaced()) return std::nullopt;
+  const Task* task = state_.FindHolder(command.uid);
+  if (task == nullptr) return std::nullopt;
   const Job* job = state_.FindJob(task->job);
   if (job == nullptr) return std::nullopt;
   Hold hold{.until_us = now_us + options_.reused_uid_hold_us,
             .job = job->id,
-            .uid = command.task,
+            .uid = command.uid,
             .announcement = state_.counters().announcement,
             .is_contested = command.keeps_uid};
   if (command.keeps_uid) return hold;
@@ -58,8 +58,8 @@ void HeldAcks::Add(const Hold& hold, AckMessage ack) {
   held_.push_back({hold, std::move(ack)});
 }
 
-void HeldAcks::NoteSubmission(TaskId uid, int64_t now_us) {
-  const Task* task = state_.FindTask(uid);
+void HeldAcks::NoteSubmission(TaskUid uid, int64_t now_us) {
+  const Task* task = state_.FindHolder(uid);
   for (auto& [hold, ack] : held_) {
     if (!hold.job.has_value() || hold.uid != uid || task == nullptr) continue;
     hold.job = task->job;
@@ -122,8 +122,10 @@ void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
 }
 
 bool HeldAcks::IsOfFormerLife(const Hold& hold) const {
-  const Task* task = state_.FindTask(hold.uid);
-  return task != nullptr && task->client.announcement > hold.announcement;
+  const Task* task = state_.FindHolder(hold.uid);
+  const uint32_t latest = state_.counters().stale_below;
+  return task != nullptr && latest > hold.announcement &&
+         task->client.announcement >= latest;
 }
 
 int64_t HeldAcks::DueUs() const {

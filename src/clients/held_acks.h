@@ -36,7 +36,7 @@ class HeldAcks {
     int64_t until_us = 0;
     int64_t from_us = 0;            // When NoteRepliesRead() may end it first.
     std::optional<JobId> job = {};  // Held until all of it is told.
-    TaskId uid = {};                // The removed one; only with a job.
+    TaskUid uid = {};               // The removed one; only with a job.
     uint32_t announcement = 0;      // At the time of removal; likewise.
     // The uid names a newer task; releasing the acknowledgment mutes it.
     bool is_contested = false;
@@ -57,7 +57,7 @@ class HeldAcks {
   void Add(const Hold& hold, AckMessage ack);
 
   // A task was submitted under a uid for which an acknowledgment may be held.
-  void NoteSubmission(TaskId uid, int64_t now_us);
+  void NoteSubmission(TaskUid uid, int64_t now_us);
   // A reply has ended.  REQUIRES: the replies know.
   void NoteReplyEnd(bool is_delivered, int64_t now_us);
   // The client has read all replies: releases what waited for that.

@@ -21,6 +21,15 @@ bool IsKnown(const Task& task, const Machine& machine) {
   return !task.client.is_stale && !machine.is_stale;
 }
 
+// The template that the task was made from, if it was.
+std::optional<TaskUid> TemplateOf(const Task& task, const ClusterState& state) {
+  if (!task.made_from.has_value()) return std::nullopt;
+  const Task* made_from = state.FindTask(*task.made_from);
+  // If it is gone, its id stands in for its uid.
+  return made_from == nullptr ? TaskUid{task.made_from->value}
+                              : made_from->client.uid;
+}
+
 }  // namespace
 
 ScheduleReply Replies::Take(size_t bytes_max) {
@@ -35,13 +44,13 @@ ScheduleReply Replies::Take(size_t bytes_max) {
     if (!IsKnown(*task, *machine)) continue;
     bytes += kDeltaBytes + resource_id->size();
     if (bytes > bytes_max) break;
-    reply.deltas.push_back({sequence, delta.task, delta.type, machine->id,
-                            *resource_id, task->made_from});
+    reply.deltas.push_back({sequence, task->client.uid, delta.type, machine->id,
+                            *resource_id, TemplateOf(*task, state_)});
   }
   unread_before_ = std::exchange(unread_, {});
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     state_.BeginDelivery(entry.sequence);
-    unread_.tasks.insert(entry.task);
+    unread_.tasks.insert(entry.uid);
     unread_.machines.insert(entry.machine);
   }
   AddUnscheduled((bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes,
@@ -54,8 +63,8 @@ ScheduleReply Replies::Take(size_t bytes_max) {
 void Replies::AddUnscheduled(size_t room, ScheduleReply* reply) {
   const auto& waiting = state_.unscheduled();
   if (waiting.size() <= room && state_.feeds().empty() &&
-      state_.templates().empty()) {
-    reply->unscheduled.assign(waiting.begin(), waiting.end());
+      state_.templates().empty() && state_.uids().AreIds()) {
+    for (const TaskId id : waiting) reply->unscheduled.push_back({id.value});
     return;
   }
   auto it = waiting.upper_bound(last_unscheduled_);
@@ -65,12 +74,10 @@ void Replies::AddUnscheduled(size_t room, ScheduleReply* reply) {
     // Those of feeds are told to their feeds.  No client knows of a task that
     // was made here before it is placed.
     const Task& task = *state_.FindTask(*it);
-    if (!task.client.HasOwnId() && !task.made_from.has_value()) {
-      reply->unscheduled.push_back(*it);
+    if (task.client.HoldsUid() && !task.made_from.has_value()) {
+      reply->unscheduled.push_back(task.client.uid);
+      last_unscheduled_ = *it;
     }
-  }
-  if (!reply->unscheduled.empty()) {
-    last_unscheduled_ = reply->unscheduled.back();
   }
   if (waiting.size() <= room) std::ranges::sort(reply->unscheduled);
 }
@@ -92,8 +99,8 @@ void Replies::NoteRead() {
 
 bool Replies::ConcernsUnread(const Command& command) const {
   if (const auto* remove = std::get_if<RemoveTask>(&command)) {
-    return unread_.tasks.contains(remove->task) ||
-           unread_before_.tasks.contains(remove->task);
+    return unread_.tasks.contains(remove->uid) ||
+           unread_before_.tasks.contains(remove->uid);
   }
   if (const auto* remove = std::get_if<RemoveMachine>(&command)) {
     const Machine* machine = state_.FindMachine(remove->uuid);

@@ -24,17 +24,17 @@ namespace sluice {
 struct ScheduleReply {
   struct Entry {
     uint64_t sequence = 0;  // Of the delta.
-    TaskId task;
+    TaskUid uid;
     DeltaType type = DeltaType::kPlace;
     MachineId machine;
     std::string resource_id;  // The uuid that the client knows.
     // Of kPlace: the template that the task was made from, if it was.
-    std::optional<TaskId> made_from = {};
+    std::optional<TaskUid> made_from = {};
   };
   std::vector<Entry> deltas;
   // Every waiting task, quarantined ones included.  Where they do not all fit,
   // the next reply continues after the last one named.
-  std::vector<TaskId> unscheduled;
+  std::vector<TaskUid> unscheduled;
 };
 
 class Replies {
@@ -69,9 +69,10 @@ class Replies {
  private:
   // All that a reply names.
   struct Names {
-    absl::flat_hash_set<TaskId> tasks;
+    absl::flat_hash_set<TaskUid> tasks;
     absl::flat_hash_set<MachineId> machines;
   };
+  // Adds at most `room`.
   void AddUnscheduled(size_t room, ScheduleReply* reply);
 
   ClusterState& state_;

@@ -19,6 +19,11 @@ class ScheduleCall {
   // True if the client has gone, as far as the transport knows.
   virtual bool IsCancelled() const = 0;
 
+  // True if its client has called nothing but Check and Schedule on its
+  // connection.  It may have begun anew, and know nothing that a reply would
+  // name.
+  virtual bool IsOfNewcomer() const { return false; }
+
   // Sends the reply; called once, on the core thread.  `done` must be called
   // once, on any thread, when the transport has finished with the call:
   // `is_delivered` is true if the whole reply was handed over.

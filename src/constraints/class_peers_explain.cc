@@ -38,7 +38,7 @@ std::string ClassPeers::TaskText(const Topology& topology, MachineId machine,
     for (const TaskId id : state_.FindMachine(near)->tasks) {
       const Task& task = *state_.FindTask(id);
       if (!is_meant(task.class_key)) continue;
-      return StrCat(": ", id.value, " ", ShownText(task.name));
+      return StrCat(": ", task.ShownUid(), " ", ShownText(task.name));
     }
   }
   return "";

@@ -129,7 +129,7 @@ void Core::Take(ShutdownBegun /*begun*/) {
 // Rounds
 
 std::optional<RoundWork> Core::NextWork() {
-  if (contract_.Tend(NowMs(), clock_.MonotonicUs())) must_sync_ = true;
+  Tend();
   MakePlans();
   while (BeginRound() && !is_work_open_) {
     if (std::optional<RoundWork> work = NextStep()) {
@@ -139,6 +139,12 @@ std::optional<RoundWork> Core::NextWork() {
     EndRound();
   }
   return std::nullopt;
+}
+
+void Core::Tend() {
+  const int64_t now_us = clock_.MonotonicUs();
+  if (contract_.Tend(NowMs(), now_us)) must_sync_ = true;
+  feeds_.Tend(NowMs(), now_us);
 }
 
 void Core::MakePlans() {
@@ -194,7 +200,7 @@ void Core::EndRound() {
   feeds_.NoteRoundEnd(now_us);
   if (!contract_.has_call()) return;  // What was decided goes to the feeds.
   if (const ScheduleReply* reply = contract_.AnswerCall()) {
-    counts_.CountReply(*reply);
+    counts_.CountReply(*reply, now_us);
   } else if (!is_shutting_down_) {
     metrics_.abandoned_schedules.Increment();
   }
@@ -238,12 +244,6 @@ void Core::End() {
     plans_.push_back({std::move(asked.reader), std::nullopt});
   }
   contract_.ReleaseAll();
-}
-
-void Core::Tend(size_t mailbox_depth) {
-  const int64_t now_us = clock_.MonotonicUs();
-  counts_.RefreshGauges(mailbox_depth, now_us);
-  feeds_.Tend(clock_.NowMs(), now_us);
 }
 
 int64_t Core::DueUs() const {

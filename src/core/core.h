@@ -93,9 +93,10 @@ class Core {
   Core(Parts parts, Options options);
 
   void Step(Input input);
-  // What the round asks for, once all inputs are taken: Step() with its result,
-  // or with Resumed for a pause.  Begins the next round where one is due.
-  // Nothing while an answer is awaited, or where no round is due.
+  // Does what is due by time alone.  Then, once all inputs are taken: what the
+  // round asks for, for Step() with its result, or with Resumed for a pause.
+  // Begins the next round if one is due.
+  // Nothing while an answer is awaited, or if no round is due.
   std::optional<RoundWork> NextWork();
   bool is_work_open() const { return is_work_open_; }
   Ready TakeReady();
@@ -103,8 +104,10 @@ class Core {
   // From here on nobody comes: answers whoever still waits.
   void End();
 
-  // Once a batch is done: what is due by time alone.
-  void Tend(size_t mailbox_depth);
+  // Once a batch is done.
+  void ShowGauges(size_t mailbox_depth) {
+    counts_.RefreshGauges(mailbox_depth, clock_.MonotonicUs());
+  }
   // When there is something to do even if nothing arrives.
   int64_t DueUs() const;
 
@@ -128,6 +131,8 @@ class Core {
   // Counts and logs the outcome of a solve; clears a flow that is invalid.
   void Inspect(const absl::Status& certificate, FlowSolution* flow);
   void MakePlans();
+  // Does what is due by time alone.
+  void Tend();
   // Begins a round if one is due.  Returns true if one runs.
   bool BeginRound();
   std::optional<RoundWork> NextStep();

@@ -90,7 +90,7 @@ void CoreMetrics::CountCommand(const Command& command, Ack ack) {
       .Increment();
 }
 
-void CoreMetrics::CountReply(const ScheduleReply& reply) {
+void CoreMetrics::CountReply(const ScheduleReply& reply, int64_t now_us) {
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     metrics_.delta_deliveries.Increment();
     // A reply takes the oldest deltas, so all up to the newest one that was
@@ -102,6 +102,16 @@ void CoreMetrics::CountReply(const ScheduleReply& reply) {
   if (!reply.deltas.empty()) {
     newest_sequence_taken_ =
         std::max(newest_sequence_taken_, reply.deltas.back().sequence + 1);
+  }
+  if (stale_tasks_ == 0 && stale_machines_ == 0) return;
+  if (const auto suppressed = stale_log_.Admit(now_us)) {
+    LOG(INFO) << "reply: deltas=" << reply.deltas.size()
+              << " unscheduled=" << reply.unscheduled.size()
+              << " stale_tasks=" << stale_tasks_
+              << " stale_machines=" << stale_machines_
+              << " (not mentioned since their client began anew, so the reply "
+                 "leaves them out) replies_not_logged="
+              << *suppressed;
   }
 }
 
@@ -182,10 +192,9 @@ void CoreMetrics::LogNamesakes(const Census& census) {
   constexpr size_t kShownBytes = 128;
   if (census.namesake_machines > namesakes_logged_) {
     LOG(WARNING) << census.namesake_machines
-                 << " machines share their name with another one, as those "
-                    "named '"
+                 << " machines share their name with another one, for example '"
                  << Printable(census.shared_name, kShownBytes)
-                 << "': what names one of them may mean another";
+                 << "': who gives such a name may mean any of them";
   }
   namesakes_logged_ = census.namesake_machines;
 }
@@ -208,6 +217,8 @@ void CoreMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   gauges_us_ = now_us;
   gauges_version_ = state.version();
   const Census census = TakeCensus(state);
+  stale_tasks_ = census.stale_tasks;
+  stale_machines_ = census.stale_machines;
   const auto set = [](Metrics::Gauge& gauge, int64_t value) {
     gauge.Set(static_cast<double>(value));
   };

@@ -26,7 +26,8 @@ class CoreMetrics {
   CoreMetrics(const Scheduler& scheduler, Metrics& metrics);
 
   void CountCommand(const Command& command, Ack ack);
-  void CountReply(const ScheduleReply& reply);
+  // Logs a line if the reply leaves out what is stale.
+  void CountReply(const ScheduleReply& reply, int64_t now_us);
   // A round that ended at `now_us`.
   void CountRound(const RoundStats& round, int64_t now_us);
   // Walks over everything once a second at most.
@@ -50,8 +51,11 @@ class CoreMetrics {
   uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
   int64_t gauges_us_;                   // When they were refreshed,
   uint64_t gauges_version_ = 0;         // and as of which version.
-  int64_t namesakes_logged_ = 0;        // As of then.
+  int64_t namesakes_logged_ = 0;        // As of then, as are the next two.
+  int64_t stale_tasks_ = 0;
+  int64_t stale_machines_ = 0;
   RateLimiter round_log_{1};
+  RateLimiter stale_log_{1};
 };
 
 }  // namespace sluice

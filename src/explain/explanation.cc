@@ -169,7 +169,7 @@ std::string Explainer::GangText() const {
                    " quarantined");
   }
   if (const Task* misfit = FindMisfit(job.id)) {
-    text += StrCat("; no machine has what its task ", misfit->id.value, " ",
+    text += StrCat("; no machine has what its task ", misfit->ShownUid(), " ",
                    ShownText(misfit->name), " needs");
   }
   return text;

@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 std::string NamedTask(const Task& task) {
-  return StrCat("task ", task.id.value, " ", ShownText(task.name));
+  return StrCat("task ", task.ShownUid(), " ", ShownText(task.name));
 }
 
 std::string MachineName(const Task& running, const ClusterState& state) {

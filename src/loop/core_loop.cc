@@ -134,7 +134,7 @@ void CoreLoop::HandleBatch(std::vector<Item>* batch) {
     return;
   }
   Send(std::move(ready));
-  core_.Tend(mailbox_.size());
+  core_.ShowGauges(mailbox_.size());
 }
 
 void CoreLoop::DoWork() {

@@ -30,8 +30,8 @@ struct GangBound {
 
 // The bound of the next level's waiting cost if the levels above are held at
 // these waiting costs; or of placements if all levels are held.  At most
-// `reached`, the cost of a known packing.  After about `work_max` it is what is
-// proved by then.
+// `reached`, the cost of a known packing.  After about `work_max` it is the
+// best bound proved so far.
 GangBound BoundWithGangs(const PackingProblem& problem,
                          std::span<const int64_t> held, int64_t reached,
                          int64_t work_max);

@@ -34,9 +34,9 @@ class MachineFilling {
   // `problem` must outlive this.
   explicit MachineFilling(const PackingProblem& problem);
 
-  // Fills a machine of the group.  A task of class c is worth values[c], or
-  // moved[c], which is no more, if it moves there; there are counts[c] of it.
-  // If `moved` is empty, moves cost nothing.
+  // Fills a machine of the group.  Each of the counts[c] tasks of class c is
+  // worth values[c], or moved[c] <= values[c] if it must move there.  If
+  // `moved` is empty, moves cost nothing.
   enum class Effort {
     kRough,  // A good filling; value and bound may differ.
     kExact,  // As long as it takes, within reason.

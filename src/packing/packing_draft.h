@@ -31,9 +31,9 @@ class PackingDraft {
   // are machines and tasks.  Returns whether any was put.  REQUIRES: they fit
   // together.
   bool Put(const Pattern& pattern);
-  // Removes what caps that have not risen far enough do not allow, and what is
-  // left of gangs that cannot be made whole.  Then places waiting tasks beside
-  // what is there already, the most urgent first, where they cost least.
+  // Removes tasks that exceed the caps as they are now, and what is left of
+  // gangs that cannot be made whole.  Then places waiting tasks beside what is
+  // there already, the most urgent first, where they cost least.
   void FillUp();
   // Moves tasks one by one to cheaper places beside what is there, until no
   // move gains or the limit is reached.  Returns how many patterns it looked

@@ -68,10 +68,10 @@ class PatternRelaxation {
   // filled one after the other.
   static constexpr double kLevelWorth = 8;
 
-  // `problem` must outlive this.  Its work ends at about `work_max`.  A
-  // relaxation takes at most one part in `parts_of_work` of what is left: on a
-  // level with many optima it would take everything, and what follows it finds
-  // more.
+  // `problem` must outlive this.  Its work ends at about `work_max`.  One
+  // relaxation takes at most one part in `parts_of_work` of what is left.  A
+  // level with many optima would otherwise take everything, and what comes
+  // after it finds more.
   PatternRelaxation(const PackingProblem& problem, int64_t work_max,
                     int64_t parts_of_work = kPartsOfWork);
 

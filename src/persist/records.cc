@@ -91,6 +91,9 @@ const v1::StoredTask& Encoder::Encode(const Task& task) {
   v1::StoredTaskSpec* spec = kept.get();
   stored.set_allocated_spec(kept.release());
   stored.set_uid(task.id.value);
+  if (!task.client.IsOfFeed() && task.client.uid.value != task.id.value) {
+    stored.set_client_uid(task.client.uid.value);
+  }
   stored.set_job_id(task.job.value);
   stored.set_state(static_cast<int32_t>(task.state));
   spec->set_name(task.name);
@@ -198,7 +201,7 @@ const v1::StoredMachine& Encoder::Encode(const Machine& machine) {
   stored.set_feed_id(machine.feed.value);
   stored.set_quarantine_reason(machine.quarantine_reason);
   if (machine.IsDraining()) stored.set_draining_from(*machine.draining_from);
-  for (const TaskId uid : machine.claimed) stored.add_claimed(uid.value);
+  for (const TaskUid uid : machine.claimed) stored.add_claimed(uid.value);
   for (const auto& [name, usage] : machine.foreign_pods) {
     v1::StoredForeignPod* stored_pod = stored.add_foreign_pods();
     stored_pod->set_name(name);
@@ -224,7 +227,8 @@ const v1::StoredDelta& Encoder::Encode(const Delta& delta) {
 v1::StoredCounters Encoder::EncodeCounters() const {
   const StateCounters& counters = state_.counters();
   v1::StoredCounters stored;
-  stored.set_format(kRecordFormat);
+  stored.set_format(state_.uids().AreIds() ? kRecordFormatOfPlainUids
+                                           : kRecordFormat);
   stored.set_next_job_id(counters.next_job_id);
   stored.set_next_machine_id(counters.next_machine_id);
   stored.set_next_task_sequence(counters.next_task_sequence);

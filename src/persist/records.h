@@ -21,9 +21,12 @@
 
 namespace sluice {
 
-// The format that this daemon writes.  It rises with every change that an older
-// daemon would misunderstand.
-inline constexpr uint32_t kRecordFormat = 7;
+// The newest format.  It rises with every change that an older daemon would
+// misunderstand.
+inline constexpr uint32_t kRecordFormat = 8;
+// The format of a store in which each uid has the number of the id of the task
+// that it names.  Only format 8 can express others.
+inline constexpr uint32_t kRecordFormatOfPlainUids = 7;
 // The oldest format that it reads.  Format 1 has no placement rules and no
 // taints; format 2 has no rules about other tasks, labels of namespaces and
 // time-outs of gangs.  Their records mean the same here.  Before format 4,

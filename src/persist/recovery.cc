@@ -335,6 +335,8 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.sequence = stored.sequence();
   task.machine = {stored.machine_id()};
   task.pu = stored.pu();
+  task.client.uid = {stored.has_client_uid() ? stored.client_uid()
+                                             : stored.uid()};
   task.client.expected_removals = stored.expected_removals();
   for (const uint64_t id : stored.earlier_holders()) {
     task.client.earlier_holders.push_back({id});

@@ -111,7 +111,7 @@ absl::StatusOr<PlacementRules> Decode(const v1::StoredRules& stored) {
       DecodeAll(words, stored.field(), RuleOrder::order, &rules.field));
 #define RULE_FLAG(field) rules.field = stored.field();
 #define RULE_TASK(field) \
-  if (stored.has_##field()) rules.field = TaskId{stored.field()};
+  if (stored.has_##field()) rules.field = TaskUid{stored.field()};
 #define RULE_MESSAGE(field, Type)                          \
   if (stored.has_##field()) {                              \
     ASSIGN_OR_RETURN(rules.field, Decode(stored.field())); \

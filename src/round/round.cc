@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "constraints/domain_shares.h"
 #include "round/known_plan.h"
 #include "round/stages/displace.h"
 #include "round/stages/drain.h"
@@ -166,10 +165,7 @@ void Round::End(RoundStats* stats) {
   SpareUntold(&context_);
   NoteLook();
   context_.state.SyncPeers();
-  for (const auto& [term, asker] : context_.minimum_askers) {
-    stats->unmet_minimums +=
-        DomainShares(context_.state, asker.key, asker.minimum).Lacking();
-  }
+  stats->unmet_minimums += context_.minimum_askers.CountLacking(context_.state);
   stats->nominated = std::ssize(context_.state.nominations().machines());
   stats->is_bound_known = !stats->is_cut_short && !stats->skips_proof;
   if (!context_.appraisal.has_value()) return;

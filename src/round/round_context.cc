@@ -152,6 +152,8 @@ void RoundContext::TakeOver(StageResult result) {
   if (result.voids_appraisal) appraisal.reset();
   if (result.appraisal.has_value()) appraisal = std::move(result.appraisal);
   std::ranges::move(result.left_out, std::back_inserter(left_out));
+  minimum_askers.Add(result.minimum_askers);
+  together_max = result.together_max.value_or(together_max);
   if (result.plan.has_value()) plan = std::move(result.plan);
 }
 

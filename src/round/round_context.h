@@ -28,6 +28,7 @@
 #include "network/machine_groups.h"
 #include "round/followers.h"
 #include "round/gangs.h"
+#include "round/minimum_askers.h"
 #include "round/move_budget.h"
 #include "round/network_log.h"
 #include "round/packing_agenda.h"
@@ -85,6 +86,11 @@ struct StageResult {
   // after it if their room is still there.
   std::optional<PackingPlan> plan = {};
   std::vector<std::pair<TaskId, MachineId>> left_out = {};
+  // Minimums that tasks of the tier waited for.
+  MinimumAskers minimum_askers = {};
+  // How many priorities the next attempt to place several together may span;
+  // nullopt: as many as before.
+  std::optional<size_t> together_max = {};
   // The tier with which the round goes on.
   std::optional<Tier> tier = {};
 };
@@ -157,13 +163,8 @@ class RoundContext {
   std::optional<PackingPlan> plan;
   // Nominations to restore at the end if their room is still there.
   std::vector<std::pair<TaskId, MachineId>> left_out;
-  // The minimums that a task waited for, by selector and topology, with the
-  // class that asks for the most and the index of the minimum in its rules.
-  struct Asker {
-    ClassKey key;
-    size_t minimum = 0;
-  };
-  std::map<std::pair<uint32_t, std::string>, Asker> minimum_askers;
+  // The minimums that a task waited for.
+  MinimumAskers minimum_askers;
   // The change counts of the state and its nominations, and the number of
   // victims, when SpareNeedless() last looked at everything it may do.
   std::optional<std::array<uint64_t, 3>> needed_as_of;

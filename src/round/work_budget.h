@@ -35,7 +35,8 @@ class WorkBudget {
   struct Limits {
     int64_t arcs_max = 0;  // 0: no limit.
     int64_t improvements = 0;
-    // The part of that which each packing of many unlike machines may take.
+    // The share of `improvements` that one packing of many unlike machines may
+    // take.
     int64_t nearby = 0;
   };
   explicit WorkBudget(const Limits& limits) : nearby_(limits.nearby) {

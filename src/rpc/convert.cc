@@ -543,9 +543,9 @@ MachineSpec ToMachineSpec(const ResourceTopologyNodeDescriptor& tree,
 }
 
 // The uids of the tasks on the machine and its parts, in the order of the tree.
-std::vector<TaskId> ToRunning(const ResourceTopologyNodeDescriptor& root,
-                              Faults* faults) {
-  std::vector<TaskId> running;
+std::vector<TaskUid> ToRunning(const ResourceTopologyNodeDescriptor& root,
+                               Faults* faults) {
+  std::vector<TaskUid> running;
   std::vector<const ResourceTopologyNodeDescriptor*> stack = {&root};
   while (!stack.empty()) {
     const ResourceTopologyNodeDescriptor& node = *stack.back();
@@ -603,7 +603,7 @@ SubmitTask ToStatedTask(const TaskDescription& description,
   const TaskDescriptor& task = description.task_descriptor();
   const firmament::JobDescriptor& job = description.job_descriptor();
   SubmitTask command;
-  command.task = {task.uid()};
+  command.uid = {task.uid()};
   command.job_uuid = KeptId(task.job_id().empty() ? job.uuid() : task.job_id());
   command.job_name = KeptName(job.name());
   command.gang = ToGang(description).value_or(Gang());

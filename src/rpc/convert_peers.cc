@@ -459,7 +459,7 @@ absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
   rules->spread = spreads.Take();
   ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, bounds, faults));
   if (task.has_replaces()) {
-    rules->replaces = TaskId{task.replaces()};
+    rules->replaces = TaskUid{task.replaces()};
     rules->replaces_anywhere = task.replaces_anywhere();
   } else if (task.replaces_anywhere()) {
     faults->Add("replaces_anywhere without replaces");

@@ -166,7 +166,7 @@ absl::StatusOr<ReportMachineUsage> ToReportMachineUsage(
 }
 
 CompleteTask ToCompleteTask(const firmament::TaskUID& uid, Faults* faults) {
-  CompleteTask command = {.task = {uid.task_uid()}};
+  CompleteTask command = {.uid = {uid.task_uid()}};
   absl::StatusOr<std::optional<int64_t>> run_ms = RunMs(uid.final_report());
   if (!run_ms.ok()) {
     faults->Add(std::string(Message(run_ms.status())));

@@ -167,9 +167,9 @@ void FillRules(const PlacementRules& rules, v1::Task* message) {
 
 // "" if it replaces none.
 std::string ReplacesText(const ClusterState& state, const Task& task) {
-  const std::optional<TaskId> former = task.class_key.rules->replaces;
+  const std::optional<TaskUid> former = task.class_key.rules->replaces;
   if (!former.has_value()) return "";
-  const Task* found = state.FindTask(*former);
+  const Task* found = state.FindHolder(*former);
   if (found == nullptr) return StrCat(former->value, ", which is not known");
   return StrCat(
       former->value, " ", Shown(found->name),
@@ -247,7 +247,7 @@ v1::FeedState::State StateOf(FeedStatus::State state) {
 
 void FillTask(const CoreView& view, const Task& task, v1::Task* message) {
   const ClusterState& state = view.scheduler.state();
-  message->set_uid(task.id.value);
+  message->set_uid(task.ShownUid());
   message->set_name(task.name);
   message->set_namespace_(task.task_namespace);
   const Job* job = state.FindJob(task.job);
@@ -342,19 +342,22 @@ void CountTask(const Task& task, v1::Job* job) {
       break;
   }
   if (job->task_uids_size() < kJobTaskUidsMax) {
-    job->add_task_uids(task.id.value);
+    job->add_task_uids(task.ShownUid());
   }
 }
 
-// Finds a task by its uid in decimal, else by the id that its feed gave it,
-// else by name.  If several have the name, finds the one with the lowest uid.
+// Finds a task by its uid in decimal, else by its id, else by the id that its
+// feed gave it, else by name.  If several have the name, finds the one with the
+// lowest id.
 const Task* FindTask(const ClusterState& state,
                      const std::string& uid_or_name) {
   const auto is_known = [](const Task* task) {
     return task != nullptr && task->state != TaskState::kRemoved;
   };
   if (const auto uid = ParseNumber<uint64_t>(uid_or_name)) {
-    const Task* task = state.FindTask(TaskId{*uid});
+    const Task* task = state.FindHolder({*uid});
+    if (is_known(task)) return task;
+    task = state.FindTask(TaskId{*uid});
     if (is_known(task)) return task;
   }
   // Bridges ask by these ids, and often.
@@ -377,8 +380,8 @@ std::string DisplacedText(const CoreView& view, const Task& task) {
   }
   const Task* successor =
       view.scheduler.state().FindTask(*task.client.successor);
-  return StrCat("its client gave its uid ", successor->id.value, " to '",
-                successor->name, "'");
+  return StrCat("its client gave its uid ", successor->client.uid.value,
+                " to '", successor->name, "'");
 }
 
 std::string TemplateText(const Task& task, const ClusterState& state) {

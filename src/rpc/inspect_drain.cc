@@ -42,7 +42,7 @@ bool IsForNow(DrainHold hold) {
 
 std::string NameOf(const Task& task) {
   if (!task.name.empty()) return task.name;
-  return !task.client.IsOfFeed() ? StrCat(task.id.value)
+  return !task.client.IsOfFeed() ? StrCat(task.client.uid.value)
                                  : task.client.feed_task_id;
 }
 

@@ -18,7 +18,7 @@ int64_t StatedPriority(const ClusterState& state, const Task& task) {
 // The id that its client gave it.
 template <class Message>
 void SetTask(const Task& task, Message* message) {
-  message->set_task(!task.client.IsOfFeed() ? StrCat(task.id.value)
+  message->set_task(!task.client.IsOfFeed() ? StrCat(task.client.uid.value)
                                             : task.client.feed_task_id);
   message->set_task_name(task.name);
 }

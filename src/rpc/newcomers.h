@@ -1,8 +1,8 @@
-// Connections on which a client has only asked so far whether there is a
-// scheduler.  A client that calls Schedule next has just begun and knows
-// nothing (docs/decisions/0022).
+// Connections on which a client has called nothing but Check and Schedule. Such
+// a client may have just begun, and know nothing (docs/decisions/0022).
 //
-// Bounded: beyond kCountMax, an arbitrary one no longer counts as a newcomer.
+// Bounded: of more than kCountMax connections that called Check, an arbitrary
+// one is forgotten.
 //
 // Threads: any.
 
@@ -14,7 +14,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "base/mutex.h"
 
 namespace sluice {
@@ -23,18 +23,28 @@ class Newcomers {
  public:
   static constexpr size_t kCountMax = 1024;
 
+  enum class Standing {
+    kOther,     // No newcomer.
+    kFirst,     // A newcomer that calls Schedule for the first time.
+    kRepeated,  // A newcomer that called it before.
+  };
+
   // `peer` is the other end as gRPC names it, "ipv4:10.0.0.1:37036".  If all
   // have the same name, as on a Unix socket, nobody is a newcomer.
-  void Add(const std::string& peer);
-  // It has called something else.  Returns true if it was a newcomer.
-  bool Remove(const std::string& peer);
-  // Takes no lock, since nearly every call asks.
-  bool empty() const { return is_empty_; }
+  void NoteCheck(const std::string& peer);
+  Standing NoteSchedule(const std::string& peer);
+  // It has called something else.  It is no newcomer from now on, however often
+  // it calls Check.
+  void NoteOther(const std::string& peer);
 
  private:
+  // Of those that called Check, what the next Schedule call says.
+  using Standings = absl::flat_hash_map<std::string, Standing>;
+
+  // Spares most daemons the lock: nobody has called Check.
   std::atomic<bool> is_empty_ = true;
   Mutex mutex_;
-  absl::flat_hash_set<std::string> peers_ ABSL_GUARDED_BY(mutex_);
+  Standings peers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

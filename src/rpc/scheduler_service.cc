@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view kUnparsable = "the request cannot be parsed";
 
 // What a command is about, for a log line.
-std::string Subject(const TaskSpec& spec, TaskId task) {
-  return StrCat("task ", task.value, " '", Printable(spec.name, kShownBytes),
+std::string Subject(const TaskSpec& spec, TaskUid uid) {
+  return StrCat("task ", uid.value, " '", Printable(spec.name, kShownBytes),
                 "'");
 }
 std::string Subject(const MachineSpec& spec) {
@@ -48,8 +48,8 @@ Malformation MalformationOf(const Command& command, const Faults& faults) {
           const std::string& quarantine = one.spec.quarantine_reason;
           if (quarantine.empty() && faults.empty()) return {};
           Malformation result;
-          if constexpr (requires { one.task; }) {
-            result.subject = Subject(one.spec, one.task);
+          if constexpr (requires { one.uid; }) {
+            result.subject = Subject(one.spec, one.uid);
           } else {
             result.subject = Subject(one.spec);
           }
@@ -60,8 +60,8 @@ Malformation MalformationOf(const Command& command, const Faults& faults) {
           if (faults.empty()) return {};
           // A report about a task.
           Malformation result;
-          if constexpr (requires { one.task; }) {
-            result.subject = StrCat("task ", one.task.value);
+          if constexpr (requires { one.uid; }) {
+            result.subject = StrCat("task ", one.uid.value);
           }
           result.reason = faults.Text();
           return result;
@@ -76,10 +76,13 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
                               public ScheduleCall {
  public:
   ScheduleReactor(const grpc::CallbackServerContext& context,
-                  grpc::ByteBuffer* response)
-      : context_(context), response_(response) {}
+                  grpc::ByteBuffer* response, bool is_of_newcomer)
+      : context_(context),
+        response_(response),
+        is_of_newcomer_(is_of_newcomer) {}
 
   bool IsCancelled() const override { return context_.IsCancelled(); }
+  bool IsOfNewcomer() const override { return is_of_newcomer_; }
 
   void Answer(ScheduleReply reply,
               std::function<void(bool is_delivered)> done) override {
@@ -90,7 +93,7 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
             &arena);
     for (ScheduleReply::Entry& entry : reply.deltas) {
       firmament::SchedulingDelta* delta = deltas->add_deltas();
-      delta->set_task_id(entry.task.value);
+      delta->set_task_id(entry.uid.value);
       delta->set_resource_id(std::move(entry.resource_id));
       delta->set_type(
           static_cast<firmament::SchedulingDelta::ChangeType>(entry.type));
@@ -99,8 +102,8 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
         delta->set_template_id(entry.made_from->value);
       }
     }
-    for (const TaskId task : reply.unscheduled) {
-      deltas->add_unscheduled_tasks(task.value);
+    for (const TaskUid uid : reply.unscheduled) {
+      deltas->add_unscheduled_tasks(uid.value);
     }
     *response_ = SerializeMessage(*deltas);
     Finish(grpc::Status::OK);
@@ -116,6 +119,7 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
  private:
   const grpc::CallbackServerContext& context_;
   grpc::ByteBuffer* const response_;
+  const bool is_of_newcomer_;
   std::function<void(bool is_delivered)> done_;
 };
 
@@ -210,7 +214,7 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    const Codes& codes,
                                                    Convert convert) {
   if (Reactor* refused = Refuse(context, *request)) return refused;
-  NoteCall(*context);
+  newcomers_.NoteOther(context->peer());
   const Call call = {context->DefaultReactor(), response};
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<Request>(&arena);
@@ -249,12 +253,17 @@ SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
     }
     // It has no field that would be missed.
   }
-  // A client that schedules before it has announced anything has just begun,
-  // and knows nothing yet.
-  if (NoteCall(*context) && options_.replies != ReplyMode::kStrict) {
-    loop_.Submit(BeginAnnouncement(), [](Ack) {});
+  // A client that schedules before it has announced anything may have just
+  // begun, and know nothing yet.
+  const Newcomers::Standing standing =
+      options_.replies == ReplyMode::kStrict
+          ? Newcomers::Standing::kOther
+          : newcomers_.NoteSchedule(context->peer());
+  if (standing == Newcomers::Standing::kFirst) {
+    loop_.Submit(BeginAnnouncement{.is_certain = false}, [](Ack) {});
   }
-  auto reactor = std::make_unique<ScheduleReactor>(*context, response);
+  auto reactor = std::make_unique<ScheduleReactor>(
+      *context, response, standing != Newcomers::Standing::kOther);
   if (!loop_.Schedule(reactor.get())) {
     reactor->Finish(
         ToGrpcStatus(absl::UnavailableError("the daemon has stopped")));
@@ -399,7 +408,7 @@ SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
   if (Reactor* refused = Refuse(context, *request)) return refused;
-  NoteCall(*context);
+  newcomers_.NoteOther(context->peer());
   const Call call = {context->DefaultReactor(), response};
   firmament::TaskInfo message;
   if (!ParseMessage(*request, &message)) {
@@ -441,7 +450,7 @@ SchedulerService::Reactor* SchedulerService::Check(Context* context,
       return reactor;
     }
   }
-  newcomers_.Add(context->peer());
+  newcomers_.NoteCheck(context->peer());
   firmament::HealthCheckResponse reply;
   if (!is_parsed || !message.grpc_service().empty()) {
     reply.set_status(firmament::UNKNOWN);

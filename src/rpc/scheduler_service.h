@@ -122,12 +122,6 @@ class SchedulerService final : public RawSchedulerService {
   // else null.
   Reactor* Refuse(Context* context, const Bytes& request) const;
 
-  // Call for all methods but Check.  Returns true if the client had called only
-  // Check on its connection before.
-  bool NoteCall(const Context& context) {
-    return !newcomers_.empty() && newcomers_.Remove(context.peer());
-  }
-
   void CountMalformed(std::string_view method, std::string_view offender,
                       std::string_view reason);
 

@@ -132,7 +132,7 @@ void AddRoundFlags(FlagSet& flags, Options& options) {
   flags.AddInteger(
       {"improve_budget", "COUNT",
        "Work that a round may spend on improving what its passes placed, and "
-       "on proving how good it is, in looks of some ten nanoseconds. 0: none."},
+       "on proving how good it is, in units of some ten nanoseconds. 0: none."},
       {0, kAmountMax}, &options.improve_budget);
   flags.AddInteger(
       {"network_arcs_max", "COUNT",
@@ -153,11 +153,12 @@ void AddRoundFlags(FlagSet& flags, Options& options) {
 }
 
 void AddRequeueFlags(FlagSet& flags, Options& options) {
-  flags.AddSwitch("evict_on_no_execute",
-                  "Whether a task leaves a machine with a NoExecute taint that "
-                  "it does not tolerate, or no longer. For clusters without "
-                  "the taint eviction of Kubernetes.",
-                  &options.evict_on_no_execute);
+  flags.AddSwitch(
+      "evict_on_no_execute",
+      "Whether a task leaves a machine with a NoExecute taint that "
+      "it does not tolerate, or no longer tolerates. For clusters without "
+      "the taint eviction of Kubernetes.",
+      &options.evict_on_no_execute);
   flags.AddSwitch("reschedule_failed_nodes",
                   "Whether the tasks of a machine that is reported as failed "
                   "wait again and are placed elsewhere. Not for Kubernetes, "
@@ -239,7 +240,8 @@ void AddClientFlags(FlagSet& flags, Options& options) {
   flags.AddInteger(
       {"announcement_quiet_ms", "MS",
        "A client that starts again has announced everything once it has "
-       "announced nothing for so long."},
+       "announced nothing for so long. A client that calls Check and then "
+       "Schedule is awaited five times as long."},
       {1, 600000}, &options.announcement_quiet_ms);
   flags.AddInteger(
       {"forget_stale_after", "SECONDS",
@@ -339,7 +341,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   }
   if (!others.empty()) {
     return absl::InvalidArgumentError(
-        StrCat("'", Printable(others.front(), 256), "' is no flag"));
+        StrCat("unexpected argument '", Printable(others.front(), 256), "'"));
   }
   RETURN_IF_ERROR(CheckOptions(options));
   return line;

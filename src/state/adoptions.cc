@@ -20,7 +20,7 @@ void AdoptionIndex::SetRunsOn(Task* task, const std::string& uuid) {
   if (!uuid.empty()) awaiting[uuid].insert(task->id);
 }
 
-void AdoptionIndex::AddClaim(TaskId uid, Machine* machine) {
+void AdoptionIndex::AddClaim(TaskUid uid, Machine* machine) {
   const auto [it, is_new] = claimants.emplace(uid, machine->id);
   CHECK(it->second == machine->id);
   if (is_new) machine->claimed.insert(uid);
@@ -28,11 +28,11 @@ void AdoptionIndex::AddClaim(TaskId uid, Machine* machine) {
 
 void Adoptions::Adopt(Task* task, const std::string& runs_on) {
   AdoptionIndex& index = state_.adoptions_;
-  const auto claim = index.claimants.find(task->id);
+  const auto claim = index.claimants.find(task->client.uid);
   const std::optional<MachineId> claimed_by =
       claim == index.claimants.end() ? std::nullopt
                                      : std::optional(claim->second);
-  DropClaim(task->id);
+  DropClaim(task->client.uid);
   if (!task->IsLive()) return;
   if (runs_on.empty()) {
     if (claimed_by.has_value()) {
@@ -57,7 +57,7 @@ void Adoptions::Adopt(Task* task, const std::string& runs_on) {
   state_.EnterQueue(task);
 }
 
-void Adoptions::Adopt(Machine* machine, const std::vector<TaskId>& running) {
+void Adoptions::Adopt(Machine* machine, const std::vector<TaskUid>& running) {
   AdoptionIndex& index = state_.adoptions_;
   if (!index.awaiting.empty()) {
     const auto adopt = [&](const std::string& uuid) {
@@ -71,10 +71,9 @@ void Adoptions::Adopt(Machine* machine, const std::vector<TaskId>& running) {
     for (const std::string& uuid : machine->other_uuids) adopt(uuid);
   }
   DropClaimsOf(machine);
-  for (const TaskId uid : running) {
-    Task* task = state_.MutableTask(uid);
-    if (task != nullptr && !task->client.HasOwnId() &&
-        task->state != TaskState::kRemoved) {
+  for (const TaskUid uid : running) {
+    Task* task = state_.MutableHolder(uid);
+    if (task != nullptr && task->state != TaskState::kRemoved) {
       // The daemon knows more about tasks that are placed already.
       if (task->state == TaskState::kPending) Put(task, machine->id);
       continue;
@@ -107,7 +106,7 @@ void Adoptions::PutWhereItRuns(Task* task, Machine* machine) {
   state_.NoteStarted(task->job);
 }
 
-void Adoptions::DropClaim(TaskId uid) {
+void Adoptions::DropClaim(TaskUid uid) {
   const auto it = state_.adoptions_.claimants.find(uid);
   if (it == state_.adoptions_.claimants.end()) return;
   Machine* machine = state_.MutableMachine(it->second);
@@ -117,7 +116,7 @@ void Adoptions::DropClaim(TaskId uid) {
 }
 
 void Adoptions::DropClaimsOf(Machine* machine) {
-  for (const TaskId uid : machine->claimed) {
+  for (const TaskUid uid : machine->claimed) {
     state_.adoptions_.claimants.erase(uid);
   }
   machine->claimed.clear();

@@ -34,12 +34,12 @@ class ClusterState;
 // The state's index, derived from Task::runs_on and Machine::claimed.
 struct AdoptionIndex {
   absl::flat_hash_map<std::string, absl::btree_set<TaskId>> awaiting;
-  absl::flat_hash_map<TaskId, MachineId> claimants;
+  absl::flat_hash_map<TaskUid, MachineId> claimants;
 
   // An empty `uuid` ends the wait.
   void SetRunsOn(Task* task, const std::string& uuid);
   // No-op if the machine names it already.  REQUIRES: no other machine does.
-  void AddClaim(TaskId uid, Machine* machine);
+  void AddClaim(TaskUid uid, Machine* machine);
 };
 
 class Adoptions {
@@ -51,12 +51,12 @@ class Adoptions {
   // says that it runs.
   void Adopt(Task* task, const std::string& runs_on);
   // Call after the machine was announced.  Puts the tasks there that run on it.
-  void Adopt(Machine* machine, const std::vector<TaskId>& running);
+  void Adopt(Machine* machine, const std::vector<TaskUid>& running);
   // Records that the task runs there, whatever was recorded before.
   // Call between LeaveQueue() and EnterQueue().
   void PutWhereItRuns(Task* task, Machine* machine);
   // Call when the uid was submitted, or when nobody will submit it.
-  void DropClaim(TaskId uid);
+  void DropClaim(TaskUid uid);
   void DropClaimsOf(Machine* machine);
 
  private:

@@ -1,5 +1,7 @@
 #include "state/announcements.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "state/machine_commands.h"
@@ -13,19 +15,54 @@ constexpr int64_t kMachinesForOne = 10;
 
 }  // namespace
 
-Ack Announcements::Apply(const BeginAnnouncement& /*command*/) {
+Ack Announcements::Apply(const BeginAnnouncement& command) {
+  if (!command.is_certain && !IsAnythingKnown()) return Ack::kOk;
   StateCounters& counters = state_.counters_;
+  ++counters.announcement;
+  counters.announcement_ms = now_ms_;
+  counters.is_announcement_expected = true;
+  state_.changes_.counters = true;
+  if (command.is_certain) Open();
+  return Ack::kOk;
+}
+
+bool Announcements::IsAnythingKnown() const {
+  return std::ranges::any_of(state_.machines_,
+                             [](const auto& entry) {
+                               const Machine& machine = *entry.second;
+                               return machine.is_present &&
+                                      machine.feed == FeedId();
+                             }) ||
+         std::ranges::any_of(state_.tasks_, [](const auto& entry) {
+           const Task& task = *entry.second;
+           return task.state != TaskState::kRemoved && !task.client.IsOfFeed();
+         });
+}
+
+void Announcements::NoteAgain(uint32_t mentioned_in) {
+  const StateCounters& counters = state_.counters_;
+  if (!counters.is_announcement_expected) return;
+  // A client may still be stating what exists, and not have come to this.
+  if (counters.former_stale_below.has_value() &&
+      mentioned_in < counters.stale_below) {
+    return;
+  }
+  if (mentioned_in < counters.announcement) Open();
+}
+
+void Announcements::Open() {
+  StateCounters& counters = state_.counters_;
+  counters.is_announcement_expected = false;
   if (!counters.former_stale_below.has_value()) {
     counters.former_stale_below = counters.stale_below;
   }
-  counters.stale_below = ++counters.announcement;
-  counters.announcement_ms = now_ms_;
+  counters.stale_below = counters.announcement;
   FindStale();
-  return Ack::kOk;
 }
 
 Ack Announcements::Apply(const EndAnnouncement& /*command*/) {
   StateCounters& counters = state_.counters_;
+  if (std::exchange(counters.is_announcement_expected, false)) return Ack::kOk;
   if (!counters.former_stale_below.has_value()) return Ack::kOk;
   int64_t present = 0;
   int64_t mentioned = 0;
@@ -49,7 +86,7 @@ void Announcements::ForgetGuessed() {
   for (const TaskId id : state_.removed_) {
     Task* task = state_.MutableTask(id);
     if (task->IsRemovedByGuess() &&
-        task->client.announcement < state_.counters_.announcement) {
+        task->client.announcement < state_.counters_.stale_below) {
       guessed.push_back(task);
     }
   }

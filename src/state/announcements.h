@@ -24,6 +24,9 @@ class Announcements {
   Ack Apply(const EndAnnouncement& command);
   Ack Apply(const ForgetStale& command);
 
+  // Something that was mentioned in that announcement is submitted or added
+  // again.  Call before anything else is done about it.
+  void NoteAgain(uint32_t mentioned_in);
   // Notes that the client mentioned it.  REQUIRES: the task is in no queue.
   void Mention(Task* task);
   void Mention(Machine* machine);
@@ -32,6 +35,11 @@ class Announcements {
   void FindStale();
 
  private:
+  // From now on, what was not mentioned since the last announcement began is
+  // stale.
+  void Open();
+  // True if there is anything that a client would have to announce again.
+  bool IsAnythingKnown() const;
   // Erases the tasks that were removed by guess and not submitted again.
   void ForgetGuessed();
 

@@ -45,8 +45,7 @@ struct StateCounters {
   uint64_t next_delta_sequence = 1;  // 0 is none.
   uint64_t version = 0;
   uint32_t next_feed_id = 1;
-  // The last id given to a task that has none from a client.  Counts down; 0:
-  // none yet.
+  // The last id that was not given by a uid; counts down.  0: none yet.
   uint64_t last_own_task_id = 0;
   // A client that begins anew announces what exists: the number of the last
   // announcement, the number below which a mention is stale, and when the last
@@ -57,6 +56,8 @@ struct StateCounters {
   // The previous `stale_below` while an announcement is open.  Not stored:
   // after a crash the announcement counts as complete.
   std::optional<uint32_t> former_stale_below = {};
+  // True while it is open whether a client begins anew.  Not stored.
+  bool is_announcement_expected = false;
 };
 
 }  // namespace sluice

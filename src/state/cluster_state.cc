@@ -565,7 +565,8 @@ void ClusterState::LeaveJob(JobId id) {
   if (group.has_value()) LeaveJob(*group);
 }
 
-TaskId ClusterState::NextOwnTaskId() {
+TaskId ClusterState::NewTaskId(std::optional<TaskUid> uid) {
+  if (uid.has_value() && !tasks_.contains({uid->value})) return {uid->value};
   changes_.counters = true;
   do {
     --counters_.last_own_task_id;
@@ -592,6 +593,13 @@ void ClusterState::SetName(Task* task, const std::string& name) {
 }
 
 const Task* ClusterState::FindTask(TaskId id) const { return tasks_.Find(id); }
+
+const Task* ClusterState::FindHolder(TaskUid uid) const {
+  const Task* task = tasks_.Find(uids_.Find(uid));
+  return task != nullptr && task->client.HoldsUid() && task->client.uid == uid
+             ? task
+             : nullptr;
+}
 
 const Job* ClusterState::FindJob(JobId id) const { return jobs_.Find(id); }
 
@@ -621,6 +629,11 @@ Task* ClusterState::MutableTask(TaskId id) {
     changes_.counters = true;
   }
   return task;
+}
+
+Task* ClusterState::MutableHolder(TaskUid uid) {
+  const Task* task = FindHolder(uid);
+  return task == nullptr ? nullptr : MutableTask(task->id);
 }
 
 Machine* ClusterState::MutableMachine(MachineId id) {

@@ -1,9 +1,7 @@
 // The cluster as it is: tasks, jobs, machines, placements, foreign pods, and
-// the deltas that no client has been given yet.
-//
-// Apply() is the only way in for events; Place() and the outbox are the
-// scheduler's.  The state knows no cost, network, wire format or clock: time is
-// an argument.  The loop writes what the change set names, atomically.
+// the deltas that no client has been given yet.  Apply() is the only way in for
+// events; Place() and the outbox are the scheduler's.  The state knows no cost,
+// network, wire format or clock: time is an argument.
 //
 // Threads: none of its own; confined to the core thread.
 // Determinism: the same commands give the same state; iteration is in id order.
@@ -45,6 +43,7 @@
 #include "state/requeues.h"
 #include "state/resource_names.h"
 #include "state/rules_table.h"
+#include "state/task_uids.h"
 #include "state/templates.h"
 
 namespace sluice {
@@ -60,9 +59,6 @@ class ClusterState {
   using FeedMap = absl::btree_map<FeedId, Feed>;
   ClusterState();
   ~ClusterState();
-  ClusterState(const ClusterState&) = delete;
-  ClusterState& operator=(const ClusterState&) = delete;
-
   Ack Apply(const Command& command, int64_t now_ms);
   // REQUIRES: the feed was opened.
   FeedOutcome Apply(FeedId feed, const FeedEvent& event, int64_t now_ms);
@@ -108,6 +104,8 @@ class ClusterState {
   // Tasks that wait, schedulable or quarantined, ascending.
   const absl::btree_set<TaskId>& unscheduled() const { return unscheduled_; }
   const Task* FindTask(TaskId id) const;
+  const Task* FindHolder(TaskUid uid) const;  // The task it names, or null.
+  const TaskUids& uids() const { return uids_; }
   const Job* FindJob(JobId id) const;
   const Machine* FindMachine(MachineId id) const;
   const Machine* FindMachine(std::string_view uuid) const;     // Not a part's.
@@ -150,8 +148,8 @@ class ClusterState {
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
   absl::Status RestoreHolders();  // Of shared uids; after all tasks.
-  // After the counters, as a change: a holder of which only the load is known.
-  absl::Status RestoreLoadOfHolder(TaskId uid, std::optional<MachineId> machine,
+  // After the counters, as a change: a holder known by its load alone.
+  absl::Status RestoreLoadOfHolder(TaskId id, std::optional<MachineId> machine,
                                    const TaskSpec& load);
   // Also ends all deliveries as failed; what that undoes counts as a change.
   void RestoreCounters(const StateCounters& counters);
@@ -168,13 +166,14 @@ class ClusterState {
   friend class Templates;
   // For a change: both count a new version.  Touch() marks what to store.
   Task* MutableTask(TaskId id);
+  Task* MutableHolder(TaskUid uid);
   Machine* MutableMachine(MachineId id);
   JobId JobFor(const std::string& uuid, const std::string& name,
                const Gang& gang);
   void NoteStarted(JobId id);
   void NoteEnded(JobId id);
   void LeaveJob(JobId id);
-  TaskId NextOwnTaskId();
+  TaskId NewTaskId(std::optional<TaskUid> uid = {});  // Its number, if free.
   void SetName(Task* task, const std::string& name);  // And at state changes.
   void Describe(Task* task, const TaskSpec& spec);
   // An update keeps the tree, and the amounts if it states none.
@@ -217,6 +216,7 @@ class ClusterState {
   int64_t pending_count_ = 0;  // Nominated ones included.
   int64_t feed_pending_count_ = 0;
   absl::btree_set<TaskId> unscheduled_;
+  TaskUids uids_;
   Outbox outbox_;
   FeedMap feeds_;
   absl::btree_set<TaskId> removed_;  // Tasks in state kRemoved.

@@ -282,6 +282,7 @@ void ClusterState::Erase(Task* task) {
   requeues_.SetRetry(task, 0);
   adoptions_.SetRunsOn(task, "");
   templates_.Drop(*task);
+  uids_.Erase(*task);
   SetName(task, "");
   ReleaseLabels(task->labels, &strings_);
   resources_.Release(task->class_key.request);

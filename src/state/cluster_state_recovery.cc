@@ -80,7 +80,7 @@ absl::Status ClusterState::RestoreMachine(
     machine->taints[i].since_ms = taints_since_ms[i];
   }
   if (!stored.is_present) departed_.insert(id);
-  for (const TaskId uid : stored.claimed) {
+  for (const TaskUid uid : stored.claimed) {
     if (adoptions_.claimants.contains(uid)) {
       return error("another machine runs one of its tasks");
     }
@@ -104,11 +104,16 @@ absl::Status ClusterState::RestoreTask(const Task& stored,
   if (!is_removed && !jobs_.contains(stored.job)) {
     return error("its job is not stored");
   }
+  if (tasks_.contains(stored.id)) return error("stored twice");
+  if (stored.client.HoldsUid()) {
+    if (FindHolder(stored.client.uid) != nullptr) {
+      return error("another task has its uid");
+    }
+    uids_.Add(stored);
+  }
   auto owned = std::make_unique<Task>(stored);
   Task* task = owned.get();
-  if (!tasks_.Add(stored.id, std::move(owned))) {
-    return error("stored twice");
-  }
+  tasks_.Add(stored.id, std::move(owned));
   requeues_.SetRetry(task, std::exchange(task->retry_ms, 0));
   adoptions_.SetRunsOn(task, std::exchange(task->runs_on, ""));
   if (task->client.IsOfFeed()) {
@@ -170,14 +175,15 @@ absl::Status ClusterState::RestoreHolders() {
   return absl::OkStatus();
 }
 
-absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
+absl::Status ClusterState::RestoreLoadOfHolder(TaskId id,
                                                std::optional<MachineId> machine,
                                                const TaskSpec& load) {
-  Task* holder = MutableTask(uid);
+  Task* holder = MutableTask(id);
   Task earlier;
-  earlier.id = NextOwnTaskId();
+  earlier.id = NewTaskId();
   earlier.job = holder->job;
   earlier.sequence = counters_.next_task_sequence++;
+  earlier.client.uid = holder->client.uid;
   earlier.client.uid_standing = UidStanding::kDisplaced;
   if (machine.has_value()) {
     earlier.state = TaskState::kRunning;
@@ -188,7 +194,7 @@ absl::Status ClusterState::RestoreLoadOfHolder(TaskId uid,
   if (absl::Status status = RestoreTask(earlier, load); !status.ok()) {
     return status;
   }
-  MutableTask(earlier.id)->client.successor = uid;
+  MutableTask(earlier.id)->client.successor = id;
   holder->client.earlier_holders.push_back(earlier.id);
   Touch(*holder);
   return absl::OkStatus();

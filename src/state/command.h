@@ -71,7 +71,7 @@ struct MachineSpec {
 };
 
 struct SubmitTask {
-  TaskId task;
+  TaskUid uid;
   std::string job_uuid;
   std::string job_name;
   Gang gang;
@@ -89,11 +89,11 @@ struct SubmitTask {
   bool reject_if_known = false;
 };
 struct UpdateTask {
-  TaskId task;
+  TaskUid uid;
   TaskSpec spec;
 };
 struct CompleteTask {
-  TaskId task;
+  TaskUid uid;
   // The run time that its client reports, not negative.  Nullopt: the state's
   // own account counts.
   std::optional<int64_t> run_ms = {};
@@ -103,21 +103,21 @@ struct CompleteTask {
   std::optional<CacheUse> cache = {};
 };
 struct FailTask {
-  TaskId task;
+  TaskUid uid;
 };
 struct RemoveTask {
-  TaskId task;
+  TaskUid uid;
   // The client keeps the uid until the removal is acknowledged.  Until then the
   // newer task with that uid may be placed.
   bool keeps_uid = false;
 };
 // The client no longer knows the uid.
 struct MuteTask {
-  TaskId task;
+  TaskUid uid;
 };
 struct AddMachine {
   MachineSpec spec;
-  std::vector<TaskId> running = {};  // The uids of what it already runs.
+  std::vector<TaskUid> running = {};  // What it already runs.
   // If a known machine was mentioned since the last announcement began, adding
   // it again says that the client begins anew.
   bool may_begin_anew = false;
@@ -143,7 +143,7 @@ struct RemoveForeignPod {
 };
 // Samples.  They count as taken when they arrive.
 struct ReportTaskUsage {
-  TaskId task;
+  TaskUid uid;
   TaskUsage usage = {};
 };
 struct ReportMachineUsage {
@@ -152,9 +152,14 @@ struct ReportMachineUsage {
 };
 
 // A client begins anew.  What it does not mention again is stale.
-struct BeginAnnouncement {};
+struct BeginAnnouncement {
+  // If false, it only might: the announcement opens once something known is
+  // submitted or added again.  Until then nothing becomes stale.
+  bool is_certain = true;
+};
 // The client has announced everything.  If it mentioned hardly any machine, it
-// did not begin anew after all, and this announcement makes nothing stale.
+// did not begin anew after all, and this announcement makes nothing stale.  If
+// it only might have begun anew, it has not.
 struct EndAnnouncement {};
 // Forgets what is stale, and displaced tasks that no client will mention.
 struct ForgetStale {};

@@ -116,7 +116,8 @@ using FeedEvent =
                  MachineGone, TaskStated, TaskEnded, TaskGone, BindFailed,
                  BudgetStated, BudgetKept, BudgetGone, TaskMeasured>;
 
-// The outcome of an event.  All but kApplied change nothing but what they say.
+// The outcome of an event.  If it is not kApplied, nothing has changed except
+// as noted.
 enum class FeedOutcome {
   kApplied,
   kUnknownTask,

@@ -214,7 +214,7 @@ void FeedEvents::Describe(Task* task, const TaskStated& event) {
 Task* FeedEvents::AddTask(const TaskStated& event) {
   auto owned = std::make_unique<Task>();
   Task* task = owned.get();
-  task->id = state_.NextOwnTaskId();
+  task->id = state_.NewTaskId();
   state_.tasks_.Add(task->id, std::move(owned));
   feed_.tasks.emplace(event.id, task->id);
   task->client.feed = feed_.id;

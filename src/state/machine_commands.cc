@@ -34,7 +34,7 @@ Ack MachineCommands::Apply(const AddMachine& command) {
 }
 
 Machine* MachineCommands::Put(const MachineSpec& spec, FeedId feed,
-                              const std::vector<TaskId>& running) {
+                              const std::vector<TaskUid>& running) {
   const Machine* known = state_.FindMachine(spec.uuid);
   const auto is_taken = [&](const std::string& uuid) {
     const auto it = state_.machine_ids_.find(uuid);
@@ -73,6 +73,7 @@ const Machine* MachineCommands::FindMachineOfClient(
 void MachineCommands::AnnounceAgain(MachineId id) {
   Machine* machine = state_.MutableMachine(id);
   Announcements announcements(now_ms_, &state_);
+  announcements.NoteAgain(machine->announcement);
   if (machine->announcement == state_.counters().announcement) {
     announcements.Apply(BeginAnnouncement());
   }

@@ -32,7 +32,7 @@ class MachineCommands {
   // Puts the tasks of `running` there, and those that wait for it.  Returns
   // null and changes nothing if another machine has a uuid of its tree.
   Machine* Put(const MachineSpec& spec, FeedId feed,
-               const std::vector<TaskId>& running = {});
+               const std::vector<TaskUid>& running = {});
   // REQUIRES: it is present.
   void Remove(MachineId id);
 

@@ -286,16 +286,6 @@ void PeerTable::Erase(TaskId task) {
   identity_of_.erase(known);
 }
 
-void PeerTable::Rename(TaskId from, TaskId to) {
-  const auto known = identity_of_.find(from);
-  if (known == identity_of_.end()) return;
-  const Identities::iterator identity = known->second;
-  identity->second.tasks.erase(from);
-  identity->second.tasks.insert(to);
-  identity_of_.erase(known);
-  identity_of_[to] = identity;
-}
-
 void PeerTable::Count(const Task& task, int64_t sign) {
   if (empty()) return;  // There is nothing to count.
   for (const uint32_t selector : *MeaningOf(task.id)) {

@@ -118,8 +118,6 @@ class PeerTable {
   }
   // REQUIRES: the task is not added.
   void Erase(TaskId task);
-  // Changes the id of the task.
-  void Rename(TaskId from, TaskId to);
 
   // Counts a running task as it is in the state.  Nothing about it may change
   // until Remove().

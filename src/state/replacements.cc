@@ -9,6 +9,11 @@ namespace {
 
 constexpr int kCircleMax = 100;
 
+bool IsToReplace(const Task& newcomer, const Task& former) {
+  return former.client.HoldsUid() &&
+         newcomer.class_key.rules->replaces == former.client.uid;
+}
+
 }  // namespace
 
 void Replacements::Note(const Task& task) {
@@ -39,17 +44,13 @@ void Replacements::Erase(TaskId task) {
   entries_.erase(it);
 }
 
-void Replacements::Rename(TaskId former, const Task& task) {
-  Erase(former);
-  Note(task);
-  if (held_.erase(former) > 0) held_.insert(task.id);
-}
-
 std::vector<TaskId> Replacements::Concerned() const {
   absl::btree_set<TaskId> concerned = held_;
   for (const auto& [task, entry] : entries_) {
     concerned.insert(task);
-    if (entry.former.has_value()) concerned.insert(*entry.former);
+    if (!entry.former.has_value()) continue;
+    const Task* former = state_.FindHolder(*entry.former);
+    if (former != nullptr) concerned.insert(former->id);
   }
   return {concerned.begin(), concerned.end()};
 }
@@ -68,11 +69,18 @@ const Task* Replacements::FindInFavorOf(const Task& task) const {
   return newcomer != nullptr ? newcomer : FindAlternative(task);
 }
 
+const absl::btree_set<TaskId>* Replacements::NewcomersOf(
+    const Task& former) const {
+  if (!former.client.HoldsUid()) return nullptr;
+  const auto it = newcomers_.find(former.client.uid);
+  return it == newcomers_.end() ? nullptr : &it->second;
+}
+
 const Task* Replacements::FindNewcomer(const Task& former) const {
-  const auto it = newcomers_.find(former.id);
-  if (it == newcomers_.end()) return nullptr;
+  const absl::btree_set<TaskId>* newcomers = NewcomersOf(former);
+  if (newcomers == nullptr) return nullptr;
   const Task* waiting = nullptr;
-  for (const TaskId id : it->second) {
+  for (const TaskId id : *newcomers) {
     const Task* newcomer = state_.FindTask(id);
     if (newcomer == nullptr || newcomer == &former || !newcomer->IsLive() ||
         IsNewestOfCircle(former, *newcomer)) {
@@ -93,8 +101,7 @@ const Task* Replacements::FindAlternative(const Task& task) const {
       if (other == nullptr || other == &task) continue;
       if (other->state == TaskState::kCompleted) return other;
       // A new version of a running task takes its place.
-      if (other->state == TaskState::kRunning &&
-          task.class_key.rules->replaces != id) {
+      if (other->state == TaskState::kRunning && !IsToReplace(task, *other)) {
         return other;
       }
     }
@@ -103,11 +110,13 @@ const Task* Replacements::FindAlternative(const Task& task) const {
 }
 
 const Task* Replacements::FindRunningFormer(const Task& newcomer) const {
-  const std::optional<TaskId>& id = newcomer.class_key.rules->replaces;
-  if (!id.has_value() || *id == newcomer.id) return nullptr;
-  const Task* former = state_.FindTask(*id);
-  return former != nullptr && former->state == TaskState::kRunning ? former
-                                                                   : nullptr;
+  const std::optional<TaskUid>& uid = newcomer.class_key.rules->replaces;
+  if (!uid.has_value()) return nullptr;
+  const Task* former = state_.FindHolder(*uid);
+  return former != nullptr && former != &newcomer &&
+                 former->state == TaskState::kRunning
+             ? former
+             : nullptr;
 }
 
 bool Replacements::IsNewestOfCircle(const Task& former,
@@ -116,8 +125,8 @@ bool Replacements::IsNewestOfCircle(const Task& former,
   for (int i = 0; i < kCircleMax && task != nullptr && task->IsLive(); ++i) {
     if (task->sequence > former.sequence) return false;
     if (task == &newcomer) return true;
-    const std::optional<TaskId>& next = task->class_key.rules->replaces;
-    task = next.has_value() ? state_.FindTask(*next) : nullptr;
+    const std::optional<TaskUid>& next = task->class_key.rules->replaces;
+    task = next.has_value() ? state_.FindHolder(*next) : nullptr;
   }
   return false;
 }

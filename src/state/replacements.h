@@ -28,18 +28,16 @@ class Replacements {
   // Notes the job and the rules of the task.
   void Note(const Task& task);
   void Erase(TaskId task);
-  // A noted task has a new id; `former` is the old one.
-  void Rename(TaskId former, const Task& task);
 
   bool empty() const { return entries_.empty() && held_.empty(); }
   // All tasks that are concerned, or are still held.
   std::vector<TaskId> Concerned() const;
   // True if it replaces another, another replaces it, or it offers a choice.
   bool Concern(const Task& task) const {
-    return entries_.contains(task.id) || newcomers_.contains(task.id);
+    return entries_.contains(task.id) || NewcomersOf(task) != nullptr;
   }
   // The tasks that replace a uid, by that uid.  No task needs to have it.
-  const absl::btree_map<TaskId, absl::btree_set<TaskId>>& newcomers() const {
+  const absl::btree_map<TaskUid, absl::btree_set<TaskId>>& newcomers() const {
     return newcomers_;
   }
   // The task in whose favor this one must not run: FindNewcomer(), else
@@ -62,16 +60,18 @@ class Replacements {
  private:
   using Choice = std::pair<JobId, std::string>;
   struct Entry {
-    std::optional<TaskId> former;
+    std::optional<TaskUid> former;
     std::vector<Choice> choices;
   };
 
+  // The tasks that replace it; null if there are none.
+  const absl::btree_set<TaskId>* NewcomersOf(const Task& former) const;
   // True if both are in one circle, and no task of it is newer than `former`.
   bool IsNewestOfCircle(const Task& former, const Task& newcomer) const;
 
   const ClusterState& state_;
   absl::btree_map<TaskId, Entry> entries_;
-  absl::btree_map<TaskId, absl::btree_set<TaskId>> newcomers_;
+  absl::btree_map<TaskUid, absl::btree_set<TaskId>> newcomers_;
   absl::btree_map<Choice, absl::btree_set<TaskId>> choices_;
   absl::btree_set<TaskId> held_;
 };

@@ -75,12 +75,6 @@ void Successions::Drop(uint64_t sequence) {
   all_.erase(it);
 }
 
-void Successions::Rename(TaskId former, TaskId id) {
-  for (auto& [sequence, one] : all_) {
-    if (one.predecessor == former) one.predecessor = id;
-  }
-}
-
 std::vector<uint64_t> Successions::FindOver(int64_t now_ms,
                                             const ClusterState& state) {
   std::vector<uint64_t> over;

@@ -86,8 +86,6 @@ class Successions {
   void Add(uint64_t sequence, Succession succession);
   // REQUIRES: there is one.
   void Drop(uint64_t sequence);
-  // A predecessor has a new id.
-  void Rename(TaskId former, TaskId id);
   // Those whose predecessors stay, take too long to leave, or have been gone
   // for too long.  Also notes which predecessors are gone by now.
   std::vector<uint64_t> FindOver(int64_t now_ms, const ClusterState& state);

@@ -13,22 +13,21 @@
 
 namespace sluice {
 
-const Task* TaskCommands::FindTaskOfClient(TaskId id) const {
-  const Task* task = state_.FindTask(id);
-  return task == nullptr || task->client.HasOwnId() ||
-                 task->state == TaskState::kRemoved
-             ? nullptr
-             : task;
+const Task* TaskCommands::FindTaskOfClient(TaskUid uid) const {
+  const Task* task = state_.FindHolder(uid);
+  return task == nullptr || task->state == TaskState::kRemoved ? nullptr : task;
 }
 
-Task* TaskCommands::MutableTaskOfClient(TaskId id) {
-  return FindTaskOfClient(id) == nullptr ? nullptr : state_.MutableTask(id);
+Task* TaskCommands::MutableTaskOfClient(TaskUid uid) {
+  const Task* task = FindTaskOfClient(uid);
+  return task == nullptr ? nullptr : state_.MutableTask(task->id);
 }
 
 Ack TaskCommands::Apply(const ReportTaskUsage& command) {
-  if (FindTaskOfClient(command.task) == nullptr) return Ack::kNotFound;
+  const Task* task = FindTaskOfClient(command.uid);
+  if (task == nullptr) return Ack::kNotFound;
   // Not MutableTask(): nothing that is stored changes.
-  NoteUsage(state_.tasks_.Find(command.task), command.usage);
+  NoteUsage(state_.tasks_.Find(task->id), command.usage);
   return Ack::kOk;
 }
 
@@ -40,41 +39,39 @@ void TaskCommands::NoteUsage(Task* task, const TaskUsage& usage) const {
 
 Task* TaskCommands::FindSame(const SubmitTask& command) const {
   const std::string& name = command.spec.name;
-  Task* of_uid = state_.tasks_.Find(command.task);
+  const Task* of_uid = state_.FindHolder(command.uid);
   if (of_uid != nullptr &&
       (of_uid->name != name || of_uid->state == TaskState::kRemoved)) {
     of_uid = nullptr;
   }
-  if (of_uid != nullptr && of_uid->IsLive()) return of_uid;
+  const Task* same = of_uid;
   const auto named = state_.named_tasks_.find(name);
-  const bool is_known = named != state_.named_tasks_.end() &&
-                        state_.tasks_.Find(named->second)->IsLive();
-  if (command.reject_if_known || !is_known) return of_uid;
-  return state_.tasks_.Find(named->second);
+  if ((of_uid == nullptr || !of_uid->IsLive()) && !command.reject_if_known &&
+      named != state_.named_tasks_.end() &&
+      state_.FindTask(named->second)->IsLive()) {
+    same = state_.FindTask(named->second);
+  }
+  return same == nullptr ? nullptr : state_.tasks_.Find(same->id);
 }
 
 Ack TaskCommands::Apply(const SubmitTask& command) {
   const Ack ack = Submit(command);
   if (ack != Ack::kOk) return ack;
-  Task* task = state_.tasks_.Find(command.task);
-  Adoptions(now_ms_, &state_).Adopt(task, command.runs_on);
+  Adoptions(now_ms_, &state_)
+      .Adopt(state_.MutableHolder(command.uid), command.runs_on);
   return ack;
 }
 
 Ack TaskCommands::Submit(const SubmitTask& command) {
-  Task* holder = state_.MutableTask(command.task);
-  if (holder != nullptr && holder->client.HasOwnId()) {
-    // Clients choose uids.  The state's own ids can be changed.
-    state_.LeaveQueue(*holder);
-    Rename(holder, state_.NextOwnTaskId());
-    state_.EnterQueue(holder);
-    holder = nullptr;
-  }
+  Task* holder = state_.MutableHolder(command.uid);
   const bool is_known =
       holder != nullptr && holder->state != TaskState::kRemoved;
   if (is_known && command.reject_if_known) return Ack::kAlreadyExists;
   if (is_known) ++state_.reused_uid_count_;
   Task* same = FindSame(command);
+  if (same != nullptr) {
+    Announcements(now_ms_, &state_).NoteAgain(same->client.announcement);
+  }
   if (same != nullptr && same == holder && !same->client.is_stale) {
     ++same->client.expected_removals;
     Resubmit(same, command);
@@ -93,7 +90,6 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
       // Its client knows neither it nor those before it.
       LoseUid(holder);
       Displace(holder);
-      holder->client.successor.reset();
     } else if (is_known) {
       removals += holder->client.expected_removals;
       earlier_holders = std::exchange(holder->client.earlier_holders, {});
@@ -108,8 +104,9 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
     const std::optional<MachineId> machine = TakeGuessed(command);
     auto owned = std::make_unique<Task>();
     same = owned.get();
-    same->id = command.task;
-    state_.tasks_.Add(command.task, std::move(owned));
+    same->id = state_.NewTaskId(command.uid);
+    state_.tasks_.Add(same->id, std::move(owned));
+    TakeUid(same, command.uid);
     same->submitted_ms = now_ms_;
     same->sequence = state_.counters_.next_task_sequence++;
     same->job = state_.JobFor(command.job_uuid, command.job_name, command.gang);
@@ -122,10 +119,14 @@ Ack TaskCommands::Submit(const SubmitTask& command) {
   } else {
     const bool is_untold = state_.IsUntold(same->id);
     state_.LeaveQueue(*same);
+    // What it was told by the former uid.
     state_.DeleteDeltas(same->id);
-    Rename(same, command.task);
+    TakeUid(same, command.uid);
     if (is_untold) state_.AppendDelta(*same, /*is_repeat=*/false);
     Resubmit(same, command);
+  }
+  for (const TaskId id : earlier_holders) {
+    state_.MutableTask(id)->client.successor = same->id;
   }
   same->client.expected_removals = removals;
   same->client.earlier_holders = std::move(earlier_holders);
@@ -216,11 +217,19 @@ void TaskCommands::Displace(Task* task) {
   state_.LeaveQueue(*task);
   if (state_.IsUntold(task->id)) state_.BecomePending(task);
   state_.DeleteDeltas(task->id);
-  task->client.successor = task->id;
+  state_.uids_.Erase(*task);
   task->client.uid_standing = UidStanding::kDisplaced;
   task->client.is_stale = false;
   task->client.expected_removals = 1;
-  Rename(task, state_.NextOwnTaskId());
+  state_.Touch(*task);
+}
+
+void TaskCommands::TakeUid(Task* task, TaskUid uid) {
+  if (task->client.HoldsUid()) state_.uids_.Erase(*task);
+  task->client.uid = uid;
+  task->client.uid_standing = UidStanding::kKnown;
+  state_.uids_.Add(*task);
+  state_.Touch(*task);
 }
 
 void TaskCommands::LoseUid(Task* task) {
@@ -237,67 +246,8 @@ void TaskCommands::LoseUid(Task* task) {
   task->client.successor.reset();
 }
 
-void TaskCommands::Rename(Task* task, TaskId id) {
-  const TaskId former = task->id;
-  std::unique_ptr<Task> owned = state_.tasks_.Take(former);
-  const int64_t retry_ms = task->retry_ms;
-  state_.requeues_.SetRetry(task, 0);
-  const std::string runs_on = task->runs_on;
-  state_.adoptions_.SetRunsOn(task, "");
-  state_.peers_.Rename(former, id);
-  if (task->is_evicted) {
-    state_.nominations_.mutable_successions().Rename(former, id);
-  }
-  const Owner owner = task->owner;
-  state_.avoided_owners_.SetOwner(task, Owner());
-  const std::string name = task->name;
-  state_.SetName(task, "");
-  if (task->state == TaskState::kRunning) {
-    Machine* machine = state_.MutableMachine(task->machine);
-    machine->tasks.erase(former);
-    machine->tasks.insert(id);
-  }
-  if (task->client.successor.has_value()) {
-    Task* successor = state_.tasks_.Find(*task->client.successor);
-    if (successor != nullptr) {
-      std::ranges::replace(successor->client.earlier_holders, former, id);
-      state_.Touch(*successor);
-    }
-  }
-  const Outbox::TaskSequences sequences = state_.outbox_.SequencesOf(former);
-  for (const uint64_t sequence : sequences) {
-    Delta delta = *state_.outbox_.Find(sequence);
-    state_.outbox_.Erase(sequence);
-    delta.task = id;
-    state_.outbox_.Add(delta);
-    state_.changes_.deltas.insert(sequence);
-  }
-  state_.changes_.tasks.insert(former);
-  const TemplateIndex::TasksByMachine made = state_.templates_.MadeFrom(former);
-  for (const auto& [machine, made_id] : made) {
-    Task* other = state_.MutableTask(made_id);
-    state_.templates_.Drop(*other);
-    other->made_from = id;
-    state_.templates_.Note(*other);
-    state_.Touch(*other);
-  }
-  state_.templates_.Drop(*task);
-  task->id = id;
-  state_.templates_.Note(*task);
-  state_.replacements_.Rename(former, *task);
-  state_.requeues_.SetRetry(task, retry_ms);
-  state_.adoptions_.SetRunsOn(task, runs_on);
-  if (task->client.IsOfFeed()) {
-    state_.feeds_.at(task->client.feed).tasks[task->client.feed_task_id] = id;
-  }
-  state_.avoided_owners_.SetOwner(task, owner);
-  state_.SetName(task, name);
-  state_.tasks_.Add(id, std::move(owned));
-  state_.Touch(*task);
-}
-
 Ack TaskCommands::Apply(const UpdateTask& command) {
-  Task* task = MutableTaskOfClient(command.task);
+  Task* task = MutableTaskOfClient(command.uid);
   if (task == nullptr) return Ack::kNotFound;
   // The update is about an earlier holder of the uid.
   if (!task->client.earlier_holders.empty() &&
@@ -312,10 +262,10 @@ Ack TaskCommands::Apply(const UpdateTask& command) {
   return Ack::kOk;
 }
 
-Ack TaskCommands::FinishTaskOfClient(TaskId id, TaskState state,
+Ack TaskCommands::FinishTaskOfClient(TaskUid uid, TaskState state,
                                      std::optional<int64_t> run_ms) {
-  Adoptions(now_ms_, &state_).DropClaim(id);
-  Task* task = MutableTaskOfClient(id);
+  Adoptions(now_ms_, &state_).DropClaim(uid);
+  Task* task = MutableTaskOfClient(uid);
   if (task == nullptr) return Ack::kNotFound;
   // Nobody knows whose report it is.
   if (!task->client.earlier_holders.empty()) return Ack::kOk;
@@ -351,7 +301,7 @@ void TaskCommands::NoteRun(const Task& task, std::optional<int64_t> run_ms) {
 
 void TaskCommands::NoteSpeed(const CompleteTask& command) {
   if (!command.run_ms.has_value() || command.instructions == 0) return;
-  const Task* task = FindTaskOfClient(command.task);
+  const Task* task = FindTaskOfClient(command.uid);
   // As in NoteRun().  It must also be known which task the report is about, and
   // where that task ran.
   if (task == nullptr || !task->client.earlier_holders.empty() ||
@@ -368,7 +318,7 @@ void TaskCommands::NoteSpeed(const CompleteTask& command) {
 void TaskCommands::NoteCacheUse(const CompleteTask& command) {
   const bool is_asked_for = state_.peers_.needs().kinds.has_value();
   if (!is_asked_for || !command.cache.has_value()) return;
-  const Task* task = FindTaskOfClient(command.task);
+  const Task* task = FindTaskOfClient(command.uid);
   // As in NoteRun().  It must also be known which task the report is about.
   if (task == nullptr || !task->IsLive() ||
       !task->client.earlier_holders.empty() ||
@@ -388,9 +338,9 @@ void TaskCommands::NoteCompleted(JobId id) {
 }
 
 Ack TaskCommands::Apply(const RemoveTask& command) {
-  Adoptions(now_ms_, &state_).DropClaim(command.task);
-  Task* task = state_.MutableTask(command.task);
-  if (task == nullptr || task->client.HasOwnId()) return Ack::kNotFound;
+  Adoptions(now_ms_, &state_).DropClaim(command.uid);
+  Task* task = state_.MutableHolder(command.uid);
+  if (task == nullptr) return Ack::kNotFound;
   --task->client.expected_removals;
   state_.Touch(*task);
   if (task->state == TaskState::kRemoved) {
@@ -466,7 +416,7 @@ std::optional<MachineId> TaskCommands::TakeGuessed(const SubmitTask& command) {
   const StateCounters& counters = state_.counters_;
   // Otherwise it is a new task of that name.
   const bool is_again = counters.former_stale_below.has_value() &&
-                        guessed->client.announcement < counters.announcement;
+                        guessed->client.announcement < counters.stale_below;
   const MachineId machine = guessed->machine;
   state_.Erase(guessed);
   return is_again ? std::make_optional(machine) : std::nullopt;
@@ -484,7 +434,7 @@ void TaskCommands::PutBack(Task* task, MachineId id) {
 }
 
 Ack TaskCommands::Apply(const MuteTask& command) {
-  Task* task = MutableTaskOfClient(command.task);
+  Task* task = MutableTaskOfClient(command.uid);
   if (task == nullptr) return Ack::kNotFound;
   Mute(task);
   return Ack::kOk;

@@ -26,11 +26,11 @@ class TaskCommands {
   Ack Apply(const CompleteTask& command) {
     NoteSpeed(command);
     NoteCacheUse(command);
-    return FinishTaskOfClient(command.task, TaskState::kCompleted,
+    return FinishTaskOfClient(command.uid, TaskState::kCompleted,
                               command.run_ms);
   }
   Ack Apply(const FailTask& command) {
-    return FinishTaskOfClient(command.task, TaskState::kFailed);
+    return FinishTaskOfClient(command.uid, TaskState::kFailed);
   }
   Ack Apply(const RemoveTask& command);
   Ack Apply(const MuteTask& command);
@@ -55,8 +55,8 @@ class TaskCommands {
   void SetBudget(JobId id, const std::optional<DisruptionBudget>& budget);
 
  private:
-  const Task* FindTaskOfClient(TaskId id) const;  // Not removed, no own id.
-  Task* MutableTaskOfClient(TaskId id);
+  const Task* FindTaskOfClient(TaskUid uid) const;  // Unless it was removed.
+  Task* MutableTaskOfClient(TaskUid uid);
   // The task that is meant, maybe under another uid; null if it is a new one.
   Task* FindSame(const SubmitTask& command) const;
   // Ignores `runs_on`, which Adoptions handles afterwards.
@@ -66,12 +66,12 @@ class TaskCommands {
   void Describe(Task* task, const TaskSpec& spec);
   // Applies what the message says about the job of its task.
   void DescribeJob(JobId id, const SubmitTask& command);
-  // Makes way for a newer task with its uid.
+  // Leaves its uid to a newer task.
   void Displace(Task* task);
+  // REQUIRES: no other task holds the uid.
+  void TakeUid(Task* task, TaskUid uid);
   // Unlinks it from the tasks that it shares a uid with.
   void LoseUid(Task* task);
-  // REQUIRES: it is in no queue.
-  void Rename(Task* task, TaskId id);
   void RemoveHolder(Task* task);
   // Keeps it for the removals that are expected, unless there are too many.
   void Bury(const Task& task);
@@ -93,7 +93,7 @@ class TaskCommands {
   void NoteSpeed(const CompleteTask& command);
   // The same for its use of the cache, wherever it ran.
   void NoteCacheUse(const CompleteTask& command);
-  Ack FinishTaskOfClient(TaskId id, TaskState state,
+  Ack FinishTaskOfClient(TaskUid uid, TaskState state,
                          std::optional<int64_t> run_ms = std::nullopt);
 
   const int64_t now_ms_;

@@ -78,9 +78,11 @@ const Task& Templates::Make(TaskId id, const Machine& machine) {
   Task* task = owned.get();
   task->sequence = state_.counters_.next_task_sequence++;
   task->id = {kMadeUidBegin + task->sequence};
-  while (state_.FindTask(task->id) != nullptr) {
+  while (state_.FindTask(task->id) != nullptr ||
+         state_.FindHolder({task->id.value}) != nullptr) {
     task->id.value += uint64_t{1} << 40;
   }
+  task->client.uid = {task->id.value};
   task->submitted_ms = now_ms_;
   task->made_from = id;
   task->made_for = machine.id;

@@ -41,7 +41,7 @@ class TemplateIndex {
 
   // Call after each description of a task.
   void Note(const Task& task);
-  // Call before the task gets another id or template, or is erased.
+  // Call before the task is of another template, or is erased.
   void Drop(const Task& task);
 
  private:

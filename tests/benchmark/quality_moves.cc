@@ -129,7 +129,7 @@ class MovingCluster {
     }
     for (const ScheduleReply::Entry& entry : deltas) {
       if (entry.type == DeltaType::kPlace) continue;
-      const uint64_t uid = entry.task.value;
+      const uint64_t uid = entry.uid.value;
       const MovesInput::Task& task = *known_.at(uid);
       const auto allowed = allowances.find(task.options.job);
       if (allowed != allowances.end() && --allowed->second < 0) {

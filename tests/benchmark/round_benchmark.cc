@@ -61,7 +61,7 @@ void SubmitTasks(int64_t first, int64_t count, int64_t classes, uint64_t seed,
   int64_t of_job = 0;  // Its class.
   for (int64_t i = 0; i < count; ++i) {
     SubmitTask submit;
-    submit.task = {static_cast<uint64_t>(first + i)};
+    submit.uid = {static_cast<uint64_t>(first + i)};
     submit.job_uuid = StrCat("job-", seed, "-", i / job_size);
     if (i % job_size == 0) {
       of_job = amounts == nullptr ? (i / job_size) % classes
@@ -183,8 +183,8 @@ void RunRoundsOfNewTasks(benchmark::State& bench, std::string_view names,
     bench.PauseTiming();
     Deliver(&state);
     for (int64_t i = 1; i <= bench.range(1); ++i) {
-      const TaskId task = {static_cast<uint64_t>(running + i)};
-      CHECK(state.Apply(RemoveTask{task}, 0) == Ack::kOk);
+      const TaskUid uid = {static_cast<uint64_t>(running + i)};
+      CHECK(state.Apply(RemoveTask{uid}, 0) == Ack::kOk);
     }
     bench.ResumeTiming();
   }
@@ -298,7 +298,7 @@ void BM_RoundAfterNodeUpdated(benchmark::State& bench) {
   for (int64_t i = 0; i < bench.range(1); ++i) {
     const int64_t task_class = i % bench.range(2);
     SubmitTask submit;
-    submit.task = {static_cast<uint64_t>(1 + i)};
+    submit.uid = {static_cast<uint64_t>(1 + i)};
     submit.job_uuid = StrCat("job-", task_class);
     submit.spec.request = {{"cpu", 1500 + task_class},
                            {"memory", (4 + task_class % 4) * kGib}};
@@ -343,7 +343,7 @@ void BM_RoundOfPinnedTasks(benchmark::State& bench) {
     }
     for (int64_t i = 0; i < bench.range(1); ++i) {
       SubmitTask submit;
-      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.uid = {static_cast<uint64_t>(1 + i)};
       submit.job_uuid = "daemons";
       submit.spec.request = {{"cpu", i % 100 < bench.range(2) ? 1000000 : 100}};
       submit.spec.rules = {
@@ -411,7 +411,7 @@ void BM_RoundOfPeers(benchmark::State& bench, const PeerShape& shape) {
     for (int64_t i = 0; i < bench.range(1); ++i) {
       const int64_t job = i % bench.range(2);
       SubmitTask submit;
-      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.uid = {static_cast<uint64_t>(1 + i)};
       submit.job_uuid = StrCat("job-", job);
       submit.spec.task_namespace = StrCat("namespace-", i % shape.namespaces);
       submit.spec.namespace_labels = {{"team", "devops"}};
@@ -491,7 +491,7 @@ void BM_RoundOfGangs(benchmark::State& bench) {
          ++gang) {
       for (int64_t i = 0; i < 3 + gang % 8; ++i) {
         SubmitTask submit;
-        submit.task = {++uid};
+        submit.uid = {++uid};
         submit.job_uuid = StrCat("job-", gang);
         submit.gang.minimum = Gang::kAllTasks;
         submit.spec.request = {{"cpu", 1000}};
@@ -528,7 +528,7 @@ void BM_RoundOfGroups(benchmark::State& bench) {
     for (int64_t group = 0; group < bench.range(1); ++group) {
       for (int64_t i = 0; i < 5; ++i) {
         SubmitTask submit;
-        submit.task = {++uid};
+        submit.uid = {++uid};
         submit.job_uuid = StrCat(i < 3 ? "web-" : "db-", group);
         submit.job_name = submit.job_uuid;
         submit.gang.minimum = Gang::kAllTasks;
@@ -574,7 +574,7 @@ void BM_RoundOfPairs(benchmark::State& bench) {
     for (int64_t i = 0; i < 2 * bench.range(1); ++i) {
       const int64_t pair = i / 2;
       SubmitTask submit;
-      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.uid = {static_cast<uint64_t>(1 + i)};
       submit.job_uuid = StrCat("job-", i);
       submit.spec.task_namespace = "namespace";
       submit.spec.request = {{"cpu", 50 * (1 + pair % 10)},
@@ -609,7 +609,7 @@ void BM_RoundOfSizes(benchmark::State& bench) {
         32000 * bench.range(0) * bench.range(2) / (100 * bench.range(1));
     for (int64_t i = 0; i < bench.range(1); ++i) {
       SubmitTask submit;
-      submit.task = {static_cast<uint64_t>(1 + i)};
+      submit.uid = {static_cast<uint64_t>(1 + i)};
       submit.job_uuid = StrCat("job-", i % 100);
       submit.spec.request = {
           {"cpu", rng.Between(mean / 4, mean * 7 / 4)},
@@ -651,7 +651,7 @@ void BM_RoundOfPriorities(benchmark::State& bench) {
     for (size_t i = 0; i < priorities.size(); ++i) {
       const size_t size = rng.Below(cpu.size());
       SubmitTask submit;
-      submit.task = {1 + i};
+      submit.uid = {1 + i};
       submit.job_uuid = "job";
       submit.spec.priority = priorities[i];
       submit.spec.request = {{"cpu", cpu[size] * factor},
@@ -715,7 +715,7 @@ void BM_RoundOfPreemption(benchmark::State& bench) {
     CHECK_EQ(shares.last.nominated, machines);
     CHECK_EQ(shares.last.preempted, 3 * machines) << "no fewer make room";
     for (const ScheduleReply::Entry& entry : Deliver(&state).deltas) {
-      CHECK(state.Apply(RemoveTask{entry.task}, 0) == Ack::kOk);
+      CHECK(state.Apply(RemoveTask{entry.uid}, 0) == Ack::kOk);
     }
     RunRound(scheduler.get(), &solver, &others);
     CHECK_EQ(others.last.placed, machines);

@@ -111,7 +111,7 @@ class ChangingCluster {
   void FollowReply() {
     for (const ScheduleReply::Entry& entry : Deliver(&state_).deltas) {
       if (entry.type == DeltaType::kPlace) continue;
-      const size_t index = index_of_.at(entry.task.value);
+      const size_t index = index_of_.at(entry.uid.value);
       const Running former = tasks_[index];
       Remove(index);
       Submit(former.of_class, former.job);

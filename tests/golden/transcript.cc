@@ -122,7 +122,7 @@ MachineSpec ToMachine(const std::string& uuid,
 SubmitTask ToTask(uint64_t uid,
                   const std::map<std::string, std::string>& values) {
   SubmitTask submit;
-  submit.task = {uid};
+  submit.uid = {uid};
   submit.job_uuid = ValueOr(values, "job", "job");
   submit.spec.name = ValueOr(values, "name", StrCat("task-", uid));
   submit.spec.request = AmountsOf(values, "");
@@ -276,11 +276,11 @@ std::string Transcript::Reply() {
   std::string output;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     output += StrCat(entry.type == DeltaType::kPreempt ? "preempt " : "place ",
-                     entry.task.value, " on ", entry.resource_id, "\n");
+                     entry.uid.value, " on ", entry.resource_id, "\n");
   }
   if (!reply.unscheduled.empty()) {
     output += "unscheduled:";
-    for (const TaskId id : reply.unscheduled) output += StrCat(" ", id.value);
+    for (const TaskUid id : reply.unscheduled) output += StrCat(" ", id.value);
     output += "\n";
   }
   return output.empty() ? "nothing\n" : output;
@@ -300,10 +300,12 @@ std::string Transcript::AmountsText(const Resources& resources) const {
 std::string Transcript::Tasks() const {
   std::string output;
   for (const auto& [id, task] : cluster_.state().tasks()) {
-    output += StrCat(id.value, " ", task->name, " ", StateName(*task));
+    output +=
+        StrCat(task->client.uid.value, " ", task->name, " ", StateName(*task));
     if (task->state == TaskState::kRunning) {
-      output += StrCat(" on ", cluster_.MachineOf(id.value),
-                       task->is_evicted ? ", evicted" : "");
+      output +=
+          StrCat(" on ", cluster_.state().FindMachine(task->machine)->uuid,
+                 task->is_evicted ? ", evicted" : "");
     }
     if (!task->quarantine_reason.empty()) {
       output += StrCat(" (", task->quarantine_reason, ")");
@@ -328,7 +330,7 @@ std::string Transcript::Classes() const {
   for (const auto& [key, tasks] : cluster_.state().pending()) {
     output += StrCat("class ", key.name, ":");
     for (const auto& [sequence, task] : tasks) {
-      output += StrCat(" ", task->id.value);
+      output += StrCat(" ", task->client.uid.value);
     }
     output += "\n";
   }

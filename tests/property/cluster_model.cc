@@ -27,7 +27,7 @@ Ack ClusterModel::Apply(const Command& command) {
 // ---------------------------------------------------------------------------
 // Tasks
 
-ClusterModel::Task* ClusterModel::Live(TaskId id) {
+ClusterModel::Task* ClusterModel::Live(TaskUid id) {
   const auto it = tasks_.find(id);
   if (it == tasks_.end() || it->second.phase == Phase::kTombstone) {
     return nullptr;
@@ -54,7 +54,7 @@ void ClusterModel::Unplace(Task* task) {
 }
 
 std::optional<ClusterModel::Task> ClusterModel::TakeOut(const std::string& name,
-                                                        TaskId except) {
+                                                        TaskUid except) {
   if (name.find('/') == std::string::npos) return std::nullopt;
   const auto is_meant = [&](const Task& task) {
     return task.name == name &&
@@ -96,8 +96,8 @@ void ClusterModel::ForEach(
 }
 
 Ack ClusterModel::ApplyOne(const SubmitTask& command) {
-  std::optional<Task> known_name = TakeOut(command.spec.name, command.task);
-  Task* known = Live(command.task);
+  std::optional<Task> known_name = TakeOut(command.spec.name, command.uid);
+  Task* known = Live(command.uid);
   if (known != nullptr && !known_name.has_value() &&
       known->name == command.spec.name) {
     Task& task = *known;
@@ -124,7 +124,7 @@ Ack ClusterModel::ApplyOne(const SubmitTask& command) {
   }
   task.removals = 1;
   task.is_muted = false;
-  if (const auto it = tasks_.find(command.task); it != tasks_.end()) {
+  if (const auto it = tasks_.find(command.uid); it != tasks_.end()) {
     task.removals += it->second.removals;
     if (known != nullptr) {
       task.earlier = std::exchange(known->earlier, {});
@@ -138,12 +138,12 @@ Ack ClusterModel::ApplyOne(const SubmitTask& command) {
     }
   }
   Describe(&task, command.spec);
-  tasks_[command.task] = std::move(task);
+  tasks_[command.uid] = std::move(task);
   return Ack::kOk;
 }
 
 Ack ClusterModel::ApplyOne(const UpdateTask& command) {
-  Task* task = Live(command.task);
+  Task* task = Live(command.uid);
   if (task == nullptr) return Ack::kNotFound;
   if (!task->earlier.empty() && task->name != command.spec.name)
     return Ack::kOk;
@@ -151,7 +151,7 @@ Ack ClusterModel::ApplyOne(const UpdateTask& command) {
   return Ack::kOk;
 }
 
-Ack ClusterModel::End(TaskId id) {
+Ack ClusterModel::End(TaskUid id) {
   Task* task = Live(id);
   if (task == nullptr) return Ack::kNotFound;
   if (!task->earlier.empty()) return Ack::kOk;
@@ -161,7 +161,7 @@ Ack ClusterModel::End(TaskId id) {
 }
 
 Ack ClusterModel::ApplyOne(const RemoveTask& command) {
-  const auto it = tasks_.find(command.task);
+  const auto it = tasks_.find(command.uid);
   if (it == tasks_.end()) return Ack::kNotFound;
   Task& task = it->second;
   --task.removals;
@@ -189,7 +189,7 @@ Ack ClusterModel::ApplyOne(const RemoveTask& command) {
 }
 
 Ack ClusterModel::ApplyOne(const ReportTaskUsage& command) {
-  return Live(command.task) == nullptr ? Ack::kNotFound : Ack::kOk;
+  return Live(command.uid) == nullptr ? Ack::kNotFound : Ack::kOk;
 }
 
 // ---------------------------------------------------------------------------
@@ -310,30 +310,31 @@ bool ClusterModel::Fits(const Task& task, const std::string& uuid) const {
 // ---------------------------------------------------------------------------
 // What the scheduler does
 
-void ClusterModel::Fail(TaskId id, const std::string& what) {
+void ClusterModel::Fail(TaskUid id, const std::string& what) {
   errors_.push_back(StrCat("task ", id.value, ": ", what));
 }
 
-void ClusterModel::Decide(const Delta& delta, const std::string& uuid) {
-  const auto it = tasks_.find(delta.task);
-  if (it == tasks_.end()) return Fail(delta.task, "placed, but not known");
+void ClusterModel::Decide(TaskUid uid, const Delta& delta,
+                          const std::string& uuid) {
+  const auto it = tasks_.find(uid);
+  if (it == tasks_.end()) return Fail(uid, "placed, but not known");
   Task& task = it->second;
   if (task.is_owed_report) {
-    if (task.machine != uuid) Fail(delta.task, "reported again elsewhere");
+    if (task.machine != uuid) Fail(uid, "reported again elsewhere");
     task.is_owed_report = false;
     task.reports[delta.sequence] = {.is_repeat = task.is_told};
     return;
   }
   ++decisions_;
   if (task.phase != Phase::kWaiting) {
-    return Fail(delta.task, "placed, but it does not wait");
+    return Fail(uid, "placed, but it does not wait");
   }
   if (!task.is_sound || task.is_muted) {
-    return Fail(delta.task, "placed, but it may not be");
+    return Fail(uid, "placed, but it may not be");
   }
-  if (!IsUsable(uuid)) return Fail(delta.task, "placed on " + uuid);
+  if (!IsUsable(uuid)) return Fail(uid, "placed on " + uuid);
   if (!Fits(task, uuid)) {
-    Fail(delta.task, StrCat("may not run on ", uuid));
+    Fail(uid, StrCat("may not run on ", uuid));
   }
   task.phase = Phase::kPlaced;
   task.machine = uuid;
@@ -361,8 +362,9 @@ void ClusterModel::ObserveOutbox(const ClusterState& state, bool is_in_round) {
   for (const auto& [sequence, delta] : state.outbox()) {
     if (sequence < sequence_end_) continue;
     sequence_end_ = sequence + 1;
-    if (delta.type != DeltaType::kPlace) Fail(delta.task, "not placed");
-    Decide(delta, state.FindMachine(delta.machine)->uuid);
+    const TaskUid uid = state.FindTask(delta.task)->client.uid;
+    if (delta.type != DeltaType::kPlace) Fail(uid, "not placed");
+    Decide(uid, delta, state.FindMachine(delta.machine)->uuid);
   }
   size_t reports = 0;
   for (const auto& [id, task] : tasks_) {
@@ -392,23 +394,23 @@ void ClusterModel::ObserveReply(const ScheduleReply& reply, bool is_limited) {
   std::set<uint64_t> told;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     told.insert(entry.sequence);
-    const auto it = tasks_.find(entry.task);
+    const auto it = tasks_.find(entry.uid);
     if (it == tasks_.end() || !it->second.reports.contains(entry.sequence)) {
-      Fail(entry.task, "reported, but there is nothing to report");
+      Fail(entry.uid, "reported, but there is nothing to report");
       continue;
     }
     Task& task = it->second;
     const Machine& machine = machines_.at(task.machine);
-    if (!machine.is_present) Fail(entry.task, "reported on a lost machine");
+    if (!machine.is_present) Fail(entry.uid, "reported on a lost machine");
     if (!machine.resource_ids.contains(entry.resource_id)) {
-      Fail(entry.task, StrCat("reported on ", entry.resource_id));
+      Fail(entry.uid, StrCat("reported on ", entry.resource_id));
     }
     task.reports[entry.sequence].is_in_flight = true;
     task.is_told = true;
     in_flight_.push_back(entry.sequence);
   }
   const uint64_t last_told = told.empty() ? 0 : *told.rbegin();
-  std::set<TaskId> waiting;
+  std::set<TaskUid> waiting;
   for (const auto& [id, task] : tasks_) {
     for (const auto& [sequence, report] : task.reports) {
       if (told.contains(sequence)) continue;
@@ -416,8 +418,8 @@ void ClusterModel::ObserveReply(const ScheduleReply& reply, bool is_limited) {
     }
     if (task.phase == Phase::kWaiting && !task.is_muted) waiting.insert(id);
   }
-  const std::set<TaskId> named(reply.unscheduled.begin(),
-                               reply.unscheduled.end());
+  const std::set<TaskUid> named(reply.unscheduled.begin(),
+                                reply.unscheduled.end());
   if (named.size() != reply.unscheduled.size() ||
       !(is_limited ? std::ranges::includes(waiting, named)
                    : waiting == named)) {
@@ -448,7 +450,7 @@ void ClusterModel::ObserveEndOfReply(bool is_delivered) {
 void ClusterModel::ObserveState(const ClusterState& state) {
   int64_t pending = 0;
   for (const auto& [id, task] : tasks_) {
-    const sluice::Task* actual = state.FindTask(id);
+    const sluice::Task* actual = state.FindHolder(id);
     if (actual == nullptr) {
       Fail(id, "lost");
       continue;

@@ -84,8 +84,8 @@ class ClusterModel {
 
   Ack ApplyOne(const SubmitTask& command);
   Ack ApplyOne(const UpdateTask& command);
-  Ack ApplyOne(const CompleteTask& command) { return End(command.task); }
-  Ack ApplyOne(const FailTask& command) { return End(command.task); }
+  Ack ApplyOne(const CompleteTask& command) { return End(command.uid); }
+  Ack ApplyOne(const FailTask& command) { return End(command.uid); }
   Ack ApplyOne(const RemoveTask& command);
   Ack ApplyOne(const AddMachine& command);
   Ack ApplyOne(const UpdateMachine& command);
@@ -101,11 +101,11 @@ class ClusterModel {
   static Ack ApplyOne(const ForgetStale&) { return Ack::kOk; }
   static Ack ApplyOne(const SetDraining&) { return Ack::kOk; }
 
-  Task* Live(TaskId id);
+  Task* Live(TaskUid id);
   // The task of a pod's name that waits or runs, taken out of where it is.
-  std::optional<Task> TakeOut(const std::string& name, TaskId except);
+  std::optional<Task> TakeOut(const std::string& name, TaskUid except);
   void ForEach(const std::function<void(const Task&)>& visit) const;
-  Ack End(TaskId id);
+  Ack End(TaskUid id);
   void Unplace(Task* task);
   static void Describe(Task* task, const TaskSpec& spec);
   static void Describe(Machine* machine, const MachineSpec& spec);
@@ -115,10 +115,10 @@ class ClusterModel {
   Amounts LoadOf(const std::string& uuid) const;
   std::vector<HostPort> HostPortsOn(const std::string& uuid) const;
   void FindWithdrawals(const ClusterState& state, bool is_in_round);
-  void Decide(const Delta& delta, const std::string& uuid);
-  void Fail(TaskId id, const std::string& what);
+  void Decide(TaskUid uid, const Delta& delta, const std::string& uuid);
+  void Fail(TaskUid id, const std::string& what);
 
-  std::map<TaskId, Task> tasks_;
+  std::map<TaskUid, Task> tasks_;
   std::vector<Task> unclaimed_;  // Of which nobody will speak any more.
   std::map<std::string, Machine> machines_;
   std::map<std::string, std::pair<std::string, Amounts>> foreign_pods_;

@@ -116,7 +116,7 @@ Command CommandGenerator::Next() {
     case Kind::kRemoveForeignPod:
       return RemoveForeignPod{DrawPodName(), rng_.Chance(1, 2) ? uuid : ""};
     case Kind::kReportUsage:
-      if (rng_.Chance(1, 2)) return ReportTaskUsage{TaskId{uid}};
+      if (rng_.Chance(1, 2)) return ReportTaskUsage{TaskUid{uid}};
       return ReportMachineUsage{uuid};
   }
   return ReportMachineUsage{uuid};

@@ -33,7 +33,7 @@ class GangWorld {
 
   void Apply(const Command& command) {
     if (const auto* completes = std::get_if<CompleteTask>(&command)) {
-      const std::string& job = JobOf(completes->task.value);
+      const std::string& job = JobOf(completes->uid.value);
       ++completed_[job];
       started_.insert(job);
     }
@@ -62,7 +62,7 @@ class GangWorld {
     last_placed_ = reply.deltas.size();
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       if (entry.type != DeltaType::kPlace) {
-        return StrCat("task ", entry.task.value, " is stopped");
+        return StrCat("task ", entry.uid.value, " is stopped");
       }
     }
     const std::string error = model_.Replay(reply);

@@ -64,8 +64,8 @@ class SmallCluster {
     const ScheduleReply reply = cluster_.Deliver();
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       if (entry.type == DeltaType::kPlace) continue;
-      drawn_.erase(entry.task.value);
-      cluster_.Apply(Removed(entry.task.value));
+      drawn_.erase(entry.uid.value);
+      cluster_.Apply(Removed(entry.uid.value));
     }
     return !reply.deltas.empty();
   }

@@ -54,7 +54,7 @@ std::vector<std::string> Schedule(const World& world) {
   cluster.Round();
   std::vector<std::string> machines;
   for (const SubmitTask& task : world.tasks) {
-    machines.push_back(cluster.MachineOf(task.task.value));
+    machines.push_back(cluster.MachineOf(task.uid.value));
   }
   return machines;
 }
@@ -96,7 +96,7 @@ TEST_P(Metamorphic, ATaskThatFitsNowhereChangesNothing) {
 TEST_P(Metamorphic, OtherUidsPlaceTheSame) {
   World renumbered = world_;
   for (SubmitTask& task : renumbered.tasks) {
-    task.task.value = ~task.task.value * 0x9e3779b97f4a7c15;
+    task.uid.value = ~task.uid.value * 0x9e3779b97f4a7c15;
   }
   EXPECT_EQ(Schedule(renumbered), Schedule(world_));
 }

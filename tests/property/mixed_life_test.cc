@@ -129,13 +129,13 @@ class MixedLife {
   uint64_t AnyUid() {
     std::vector<uint64_t> known;
     for (const auto& [id, task] : cluster_->state().tasks()) {
-      if (!task->client.HasOwnId()) known.push_back(id.value);
+      if (task->client.HoldsUid()) known.push_back(task->client.uid.value);
     }
     return known.empty() ? 1 : known[rng_.Below(known.size())];
   }
   void Remove(uint64_t uid) {
     Apply(Removed(uid));
-    if (cluster_->state().FindTask({uid}) == nullptr) said_.erase(uid);
+    if (cluster_->state().FindHolder({uid}) == nullptr) said_.erase(uid);
   }
 
   void AddMachine(uint64_t m) {
@@ -179,7 +179,7 @@ class MixedLife {
   }
 
   void Submit(uint64_t uid) {
-    if (cluster_->state().FindTask({uid}) != nullptr) return;
+    if (cluster_->state().FindHolder({uid}) != nullptr) return;
     Said said;
     said.job = StrCat("job-", rng_.Below(4));
     TaskFields fields = {.cpu = static_cast<float>(100 * rng_.Between(1, 9)),
@@ -272,12 +272,12 @@ class MixedLife {
     std::set<uint64_t> came;
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       // What is told again after a kill came before.
-      const Task* task = TaskOf(entry.task.value);
+      const Task* task = TaskOf(entry.uid.value);
       if (entry.type != DeltaType::kPlace || task == nullptr ||
           task->placed_ms != now_ms_) {
         continue;
       }
-      came.insert(entry.task.value);
+      came.insert(entry.uid.value);
       ++placed_;
     }
     for (const auto& check :
@@ -290,7 +290,7 @@ class MixedLife {
   }
 
   const Task* TaskOf(uint64_t uid) const {
-    return cluster_->state().FindTask({uid});
+    return cluster_->state().FindHolder({uid});
   }
 
   // Nothing comes where it does not fit.

@@ -95,7 +95,7 @@ class StaticCluster {
       now_ms_ += kMomentMs;
       for (const ScheduleReply::Entry& entry : Schedule()) {
         EXPECT_EQ(entry.type, DeltaType::kPlace)
-            << "task " << entry.task.value << " on unchanged input";
+            << "task " << entry.uid.value << " on unchanged input";
       }
       if (testing::Test::HasFailure() || decided.empty()) return;
       CarryOut(decided);
@@ -165,11 +165,11 @@ class StaticCluster {
   void CarryOut(const std::vector<ScheduleReply::Entry>& decided) {
     for (const ScheduleReply::Entry& entry : decided) {
       if (entry.type == DeltaType::kPlace) continue;
-      const auto task = tasks_.extract(entry.task.value);
-      const auto peers = peers_.extract(entry.task.value);
-      const auto place = PlaceOf(entry.task.value);
+      const auto task = tasks_.extract(entry.uid.value);
+      const auto peers = peers_.extract(entry.uid.value);
+      const auto place = PlaceOf(entry.uid.value);
       if (place.has_value()) meant_for_[next_uid_] = *place;
-      cluster_.Apply(Removed(entry.task.value), now_ms_);
+      cluster_.Apply(Removed(entry.uid.value), now_ms_);
       Submit(task.mapped(), peers.mapped());
     }
   }

@@ -143,7 +143,7 @@ class Trial {
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       if (entry.type == DeltaType::kPlace) ++placed;
       if (entry.type == DeltaType::kPreempt && !evicts_) {
-        return StrCat("task ", entry.task.value, " is preempted");
+        return StrCat("task ", entry.uid.value, " is preempted");
       }
     }
     if (placed != stats.placed) {

@@ -314,8 +314,8 @@ class Life {
   void CheckSpreads(const std::vector<ScheduleReply::Entry>& deltas,
                     std::map<std::string, int64_t> counts) const {
     for (const ScheduleReply::Entry& entry : deltas) {
-      const Task& task = *cluster_.state().FindTask(entry.task);
-      if (options_.at(entry.task.value).labels.empty()) continue;
+      const Task& task = *cluster_.state().FindHolder(entry.uid);
+      if (options_.at(entry.uid.value).labels.empty()) continue;
       int64_t& count = counts[ZoneOf(task)];
       if (entry.type != DeltaType::kPlace) {
         --count;
@@ -324,7 +324,7 @@ class Life {
       ++count;
       if (task.class_key.rules->spread.empty()) continue;
       EXPECT_LE(count - LeastOf(counts), 1)
-          << "the spread of task " << entry.task.value;
+          << "the spread of task " << entry.uid.value;
     }
   }
 
@@ -366,13 +366,13 @@ class Life {
     const ScheduleReply reply = cluster_.Deliver();
     CheckSpreads(reply.deltas, counts);
     for (const ScheduleReply::Entry& entry : reply.deltas) {
-      const Task& task = *cluster_.state().FindTask(entry.task);
+      const Task& task = *cluster_.state().FindHolder(entry.uid);
       if (entry.type == DeltaType::kPlace) {
         ++placed;
         continue;
       }
       ++stopped;
-      EXPECT_TRUE(stopped_.insert(entry.task.value).second) << "told twice";
+      EXPECT_TRUE(stopped_.insert(entry.uid.value).second) << "told twice";
       if (task.class_key.gang.has_value()) gangs.insert(task.job);
       if (entry.type == DeltaType::kMigrate) {
         EXPECT_FALSE(task.class_key.gang.has_value());
@@ -380,7 +380,7 @@ class Life {
         EXPECT_FALSE(task.owner.empty());
         EXPECT_FALSE(task.class_key.rules->HasPeerTerms());
         EXPECT_TRUE(task.class_key.rules->host_ports.empty());
-        moved_.insert(entry.task.value);
+        moved_.insert(entry.uid.value);
       } else {
         EXPECT_LT(task.class_key.priority, highest);
       }

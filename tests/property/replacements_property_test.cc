@@ -89,7 +89,7 @@ class ReplacementWorld {
     }
     TaskOptions options = {.cpu = task.cpu};
     if (task.former.has_value()) {
-      options.rules.replaces = TaskId{*task.former};
+      options.rules.replaces = TaskUid{*task.former};
       options.rules.replaces_anywhere = task.is_anywhere;
     }
     tasks_[uid] = task;

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-void ReplayModel::End(TaskId id) {
+void ReplayModel::End(TaskUid id) {
   cluster_.tasks.erase(id.value);
   requests_.erase(id.value);
 }
@@ -24,26 +24,26 @@ void ReplayModel::Describe(const MachineSpec& spec) {
 void ReplayModel::Apply(const Command& command) {
   if (const auto* submit = std::get_if<SubmitTask>(&command)) {
     const TaskSpec& spec = submit->spec;
-    CHECK(!cluster_.tasks.contains(submit->task.value));
-    cluster_.tasks[submit->task.value] = {
+    CHECK(!cluster_.tasks.contains(submit->uid.value));
+    cluster_.tasks[submit->uid.value] = {
         .job = submit->job_name,
         .task_namespace = spec.task_namespace,
         .labels = spec.labels,
         .namespace_labels = spec.namespace_labels,
         .rules = spec.rules};
-    Amounts& request = requests_[submit->task.value];
+    Amounts& request = requests_[submit->uid.value];
     request = Amounts(spec.request.begin(), spec.request.end());
     request["pods"] = 1;
   } else if (const auto* update = std::get_if<UpdateTask>(&command)) {
-    PeerTask& task = cluster_.tasks.at(update->task.value);
+    PeerTask& task = cluster_.tasks.at(update->uid.value);
     task.labels = update->spec.labels;
     task.rules = update->spec.rules;
   } else if (const auto* complete = std::get_if<CompleteTask>(&command)) {
-    End(complete->task);
+    End(complete->uid);
   } else if (const auto* fail = std::get_if<FailTask>(&command)) {
-    End(fail->task);
+    End(fail->uid);
   } else if (const auto* remove_task = std::get_if<RemoveTask>(&command)) {
-    End(remove_task->task);
+    End(remove_task->uid);
   } else if (const auto* add = std::get_if<AddMachine>(&command)) {
     Describe(add->spec);
   } else if (const auto* change = std::get_if<UpdateMachine>(&command)) {
@@ -73,10 +73,10 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
   std::vector<uint64_t> early;
   for (const ScheduleReply::Entry& entry : reply.deltas) {
     const auto here = [&](const std::string& what) {
-      return StrCat("task ", entry.task.value, " on ", entry.resource_id, ": ",
+      return StrCat("task ", entry.uid.value, " on ", entry.resource_id, ": ",
                     what);
     };
-    const auto it = cluster_.tasks.find(entry.task.value);
+    const auto it = cluster_.tasks.find(entry.uid.value);
     if (it == cluster_.tasks.end()) return here("it is not known");
     PeerTask& task = it->second;
     if (entry.type == DeltaType::kPlace) {
@@ -84,12 +84,12 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
       if (!cluster_.machines.contains(entry.resource_id)) {
         return here("there is no such machine");
       }
-      std::string why = WhyNot(entry.task.value, entry.resource_id);
+      std::string why = WhyNot(entry.uid.value, entry.resource_id);
       if (why == kNoSuchPeer) {
-        early.push_back(entry.task.value);
+        early.push_back(entry.uid.value);
         // All else has to hold by then.
         const auto affinity = std::exchange(task.rules.affinity, {});
-        why = WhyNot(entry.task.value, entry.resource_id);
+        why = WhyNot(entry.uid.value, entry.resource_id);
         task.rules.affinity = affinity;
       }
       if (!why.empty()) return here(why);
@@ -109,7 +109,7 @@ std::string ReplayModel::Replay(const ScheduleReply& reply) {
     }
   }
   std::vector<uint64_t> named;
-  for (const TaskId id : reply.unscheduled) named.push_back(id.value);
+  for (const TaskUid id : reply.unscheduled) named.push_back(id.value);
   std::ranges::sort(named);
   return named == Waiting() ? "" : "the reply names other tasks as waiting";
 }
@@ -126,8 +126,8 @@ std::string ReplayModel::WhyNoCompanions(uint64_t uid,
   if (!why.empty()) return why;
   const bool has_any =
       std::ranges::any_of(reply.deltas, [&](const ScheduleReply::Entry& entry) {
-        const PeerTask& other = cluster_.tasks.at(entry.task.value);
-        return entry.task.value != uid && !other.rules.affinity.empty() &&
+        const PeerTask& other = cluster_.tasks.at(entry.uid.value);
+        return entry.uid.value != uid && !other.rules.affinity.empty() &&
                Means(task.rules.affinity.front().tasks, other);
       });
   return has_any ? "" : "what it must be near could have come before it";

@@ -54,7 +54,7 @@ class ReplayModel {
   // Of a task placed before those that it must be near: what is wrong about
   // that.  It may be where these must be near others that wait, as it is.
   std::string WhyNoCompanions(uint64_t uid, const ScheduleReply& reply);
-  void End(TaskId id);
+  void End(TaskUid id);
   // What was told to leave has, and the others are to run again.
   void LoseTasksOf(const std::string& machine);
   void Describe(const MachineSpec& spec);

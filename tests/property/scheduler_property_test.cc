@@ -110,10 +110,10 @@ class Trial {
         cluster_.replies().Take(is_limited ? rng_.Below(200) : kReplyBytesMax);
     model_.ObserveReply(reply, is_limited);
     for (const ScheduleReply::Entry& entry : reply.deltas) {
-      transcript_ += StrCat(entry.task.value, "@", entry.resource_id, "\n");
+      transcript_ += StrCat(entry.uid.value, "@", entry.resource_id, "\n");
     }
-    for (const TaskId id : reply.unscheduled) {
-      transcript_ += StrCat(id.value, " waits\n");
+    for (const TaskUid uid : reply.unscheduled) {
+      transcript_ += StrCat(uid.value, " waits\n");
     }
     // The call takes a while, and its client may hang up.
     for (int64_t i = rng_.Between(0, 3); i > 0; --i) DoCommand();

@@ -222,7 +222,7 @@ void ContractClient::EndTask(uint64_t uid) {
     Ask(Removed(uid), [this, uid] { tasks_.erase(uid); });
   };
   if (rng_.Chance(1, 3)) {
-    CompleteTask completed{.task = {uid}};
+    CompleteTask completed{.uid = {uid}};
     if (rng_.Chance(1, 2)) {
       completed.run_ms = rng_.Between(0, 100000);
       completed.instructions = rng_.Below(1000000000);
@@ -413,10 +413,10 @@ void ContractClient::Read(const ScheduleReply& reply,
   for (size_t i = 0; i < reply.deltas.size(); ++i) {
     const ScheduleReply::Entry& delta = reply.deltas[i];
     if (delta.type == DeltaType::kPlace) {
-      Place(delta.task.value, uuids[i]);
+      Place(delta.uid.value, uuids[i]);
     } else {
       ++(delta.type == DeltaType::kMigrate ? move_count_ : stop_count_);
-      TellToLeave(delta.task.value, call);
+      TellToLeave(delta.uid.value, call);
     }
   }
 }
@@ -531,7 +531,7 @@ void ContractClient::LeaveAfter(uint64_t uid, int64_t grace_us) {
 void ContractClient::CheckRecovered(const ClusterState& state) {
   for (const auto& [uid, task] : tasks_) {
     if (task.phase != Phase::kThere) continue;
-    const sluice::Task* known = state.FindTask({uid});
+    const sluice::Task* known = state.FindHolder({uid});
     if (known != nullptr && known->state == TaskState::kFailed &&
         task.may_have_ended) {
       continue;
@@ -553,9 +553,10 @@ void ContractClient::CheckRecovered(const ClusterState& state) {
   }
   for (const auto& [id, known] : state.tasks()) {
     const bool is_removed = !known->client.IsOfFeed() && known->IsLive() &&
-                            !tasks_.contains(id.value);
+                            !tasks_.contains(known->client.uid.value);
     if (is_removed) {
-      cluster_.Fail(NameOf(id.value) + " was removed, and is back");
+      cluster_.Fail(NameOf(known->client.uid.value) +
+                    " was removed, and is back");
     }
   }
 }
@@ -563,7 +564,7 @@ void ContractClient::CheckRecovered(const ClusterState& state) {
 void ContractClient::CheckEnd(const std::vector<std::string>& machines) {
   CheckRecovered(daemon_.state());
   for (const auto& [uid, task] : tasks_) {
-    const sluice::Task* known = daemon_.state().FindTask({uid});
+    const sluice::Task* known = daemon_.state().FindHolder({uid});
     if (known == nullptr || task.is_running) continue;
     if (known->state == TaskState::kRunning) {
       cluster_.Fail(NameOf(uid) + " is placed, and nobody was told");

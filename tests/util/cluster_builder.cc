@@ -63,7 +63,7 @@ UpdateMachine Updated(std::string_view uuid, const MachineOptions& options) {
 
 SubmitTask Submitted(uint64_t uid, const TaskOptions& options) {
   SubmitTask submit;
-  submit.task = {uid};
+  submit.uid = {uid};
   submit.job_uuid = options.job;
   submit.job_name = options.job;
   submit.budget = options.budget;
@@ -72,12 +72,12 @@ SubmitTask Submitted(uint64_t uid, const TaskOptions& options) {
 }
 
 UpdateTask Updated(uint64_t uid, const TaskOptions& options) {
-  return {TaskId{uid}, TaskSpecOf(uid, options)};
+  return {TaskUid{uid}, TaskSpecOf(uid, options)};
 }
 
-CompleteTask Completed(uint64_t uid) { return {TaskId{uid}}; }
-FailTask Failed(uint64_t uid) { return {TaskId{uid}}; }
-RemoveTask Removed(uint64_t uid) { return {TaskId{uid}}; }
+CompleteTask Completed(uint64_t uid) { return {TaskUid{uid}}; }
+FailTask Failed(uint64_t uid) { return {TaskUid{uid}}; }
+RemoveTask Removed(uint64_t uid) { return {TaskUid{uid}}; }
 RemoveMachine Removed(std::string_view uuid) { return {std::string(uuid)}; }
 
 AddForeignPod ForeignPod(std::string_view name, std::string_view uuid,

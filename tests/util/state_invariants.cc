@@ -182,14 +182,14 @@ std::string FindWrongNomination(const ClusterState& state) {
 
 // Those who replace others are known by these.
 std::string FindWrongReplacement(const ClusterState& state) {
-  std::map<TaskId, std::set<TaskId>> expected;
+  std::map<TaskUid, std::set<TaskId>> expected;
   for (const auto& [id, task] : state.tasks()) {
-    const std::optional<TaskId>& former = task->class_key.rules->replaces;
+    const std::optional<TaskUid>& former = task->class_key.rules->replaces;
     if (former.has_value()) expected[*former].insert(id);
   }
-  std::map<TaskId, std::set<TaskId>> found;
-  for (const auto& [id, newcomers] : state.replacements().newcomers()) {
-    found[id].insert(newcomers.begin(), newcomers.end());
+  std::map<TaskUid, std::set<TaskId>> found;
+  for (const auto& [uid, newcomers] : state.replacements().newcomers()) {
+    found[uid].insert(newcomers.begin(), newcomers.end());
   }
   if (found != expected) return "others are known to replace tasks";
   for (const auto& [id, task] : state.tasks()) {
@@ -347,6 +347,10 @@ std::string FindContradiction(const ClusterState& state) {
   int64_t pending = 0;
   for (const auto& [id, task] : state.tasks()) {
     if (task->id != id) return StrCat("task ", id.value, " has another id");
+    if (task->client.HoldsUid() &&
+        state.FindHolder(task->client.uid) != task.get()) {
+      return StrCat("task ", id.value, " is not found by its uid");
+    }
     for (const TaskId earlier : task->client.earlier_holders) {
       const Task* holder = state.FindTask(earlier);
       if (holder == nullptr || !holder->client.IsDisplaced() ||

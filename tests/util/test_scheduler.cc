@@ -95,20 +95,27 @@ std::vector<std::string> TestScheduler::Reply(int64_t now_ms) {
   Round(now_ms);
   std::vector<std::string> texts;
   for (const ScheduleReply::Entry& entry : Deliver().deltas) {
-    texts.push_back(StrCat(NameOf(entry.type), " ", entry.task.value, " on ",
+    texts.push_back(StrCat(NameOf(entry.type), " ", entry.uid.value, " on ",
                            entry.resource_id));
   }
   return texts;
 }
 
-std::string TestScheduler::MachineOf(uint64_t uid) const {
+const Task* TestScheduler::FindTask(uint64_t uid) const {
+  const Task* holder = state().FindHolder({uid});
+  if (holder != nullptr) return holder;
   const Task* task = state().FindTask({uid});
+  return task != nullptr && task->client.IsOfFeed() ? task : nullptr;
+}
+
+std::string TestScheduler::MachineOf(uint64_t uid) const {
+  const Task* task = FindTask(uid);
   if (task == nullptr || task->state != TaskState::kRunning) return "";
   return state().FindMachine(task->machine)->uuid;
 }
 
 const Task& TestScheduler::TaskOf(uint64_t uid) const {
-  const Task* task = state().FindTask({uid});
+  const Task* task = FindTask(uid);
   CHECK(task != nullptr) << "no task " << uid;
   return *task;
 }

@@ -62,6 +62,8 @@ class TestScheduler {
   // The uuid of the machine that the task is on; "" where it has none.
   std::string MachineOf(uint64_t uid) const;
   const Task& TaskOf(uint64_t uid) const;
+  // The task that the uid names, or the task of a feed with that id; else null.
+  const Task* FindTask(uint64_t uid) const;
 
   Scheduler& scheduler() { return *scheduler_; }
   const Scheduler& scheduler() const { return *scheduler_; }

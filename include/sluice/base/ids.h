@@ -1,7 +1,7 @@
 // Strong identifiers: the compiler tells a task from a machine.
 //
-// A TaskId is the uid that the client gave the task, or is assigned by the
-// state if clients name tasks otherwise.  The state assigns the others in the
+// The state assigns them, and none ever changes.  A task's id has the number of
+// its client's uid if no other task has that id; the others are assigned in the
 // order of arrival, except for kinds of work and types of machines.  All
 // survive a restart, so "lowest id first" means the same before and after it.
 
@@ -31,6 +31,10 @@ struct Id {
 };
 
 using TaskId = Id<struct TaskTag, uint64_t>;
+// What a client of the scheduler's contract calls a task.  Clients give uids
+// out again while tasks that had them still run, so a uid may name different
+// tasks at different times.
+using TaskUid = Id<struct TaskUidTag, uint64_t>;
 using JobId = Id<struct JobTag, uint32_t>;
 using MachineId = Id<struct MachineTag, uint32_t>;
 // A kind of work: a fingerprint of what its tasks have in common

@@ -23,15 +23,19 @@ namespace sluice {
 // What the uid by which a client submitted a task still names.
 enum class UidStanding : uint8_t {
   kKnown = 0,  // The task.  Always so for a task of a feed.
-  // For the client nothing, or a task that it has yet to submit.  Nothing may
-  // be reported for this task, so it is not scheduled either.
+  // Nothing that the client knows, or a task that it has yet to submit.
+  // Nothing may be reported for this task, so it is not scheduled either.
   kMuted = 1,
   // Another task, which took the uid over.  Nothing may be reported for this
-  // one, and the state has given it an id of its own.
+  // one.
   kDisplaced = 2,
 };
 
 struct ClientHandle {
+  // The uid under which a client of the contract submitted the task, even if it
+  // names another task by now.  The state chose it for a task that it made from
+  // a template.  Meaningless for a task of a feed.
+  TaskUid uid;
   UidStanding uid_standing = UidStanding::kKnown;
   // The client began anew and has not submitted the task again, or its feed is
   // not live: nothing is told of it.
@@ -63,8 +67,8 @@ struct ClientHandle {
   bool IsMuted() const { return uid_standing != UidStanding::kKnown; }
   bool IsDisplaced() const { return uid_standing == UidStanding::kDisplaced; }
   bool IsOfFeed() const { return feed != FeedId(); }
-  // True if the state assigned the task's id, which is no uid of a client.
-  bool HasOwnId() const { return IsDisplaced() || IsOfFeed(); }
+  // True if its uid names the task.
+  bool HoldsUid() const { return !IsDisplaced() && !IsOfFeed(); }
   // True if the client would take news of the task.
   bool IsListening() const { return !IsMuted() && !is_stale; }
 };

@@ -103,7 +103,7 @@ struct Machine {
 
   // Uids that it is said to run and that nobody has submitted
   // (state/adoptions.h).
-  absl::btree_set<TaskId> claimed;
+  absl::btree_set<TaskUid> claimed;
 
   // Derived: tasks and foreign pods on it.
   Resources used;

@@ -197,7 +197,7 @@ struct PlacementRules {
 #define RULE(field, Element) std::vector<Element> field = {};
 #define RULE_LIST(field, Element, ...) std::vector<Element> field = {};
 #define RULE_FLAG(field) bool field = false;
-#define RULE_TASK(field) std::optional<TaskId> field = {};
+#define RULE_TASK(field) std::optional<TaskUid> field = {};
 #define RULE_MESSAGE(field, Type) Type field = {};
 #define RULE_DERIVED(field, Type) Type field = {};
 #include "sluice/state/placement_rules.def"

@@ -163,6 +163,10 @@ struct Task {
   // How its client knows it.
   ClientHandle client;
 
+  // The number that is shown to people.
+  uint64_t ShownUid() const {
+    return client.IsOfFeed() ? id.value : client.uid.value;
+  }
   bool IsLive() const {
     return state == TaskState::kPending || state == TaskState::kRunning;
   }

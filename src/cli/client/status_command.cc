@@ -31,8 +31,8 @@ not seen.  A follower that is not warm has yet to read the store.
 
 Namesakes are machines that share their name with another.  Muted tasks are
 those whose client has given their uid to another task, or knows it no more:
-those that wait are not placed, and "sluicectl tasks" lists those that run under
-uids of 20 digits.
+those that wait are not placed.  "sluicectl tasks" lists each by the uid that it
+had, and "sluicectl explain" knows it by its name.
 
 "Undelivered deltas" are decisions that no client is known to have.  The "round
 gap" is what a better round could save, as far as that is not ruled out; if

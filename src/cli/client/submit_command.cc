@@ -55,8 +55,8 @@ A name is refused where a task that has not ended has it: to the daemon two
 tasks named NAMESPACE/NAME are one.
 
 With --wait the command asks until all its tasks run, and says where.  When the
-time is over, it says why the first that still waits does, and the exit code is
-1.  So it is if the daemon refuses or quarantines a task.
+time is over, it explains why the first waiting task waits, and exits with 1.
+It also exits with 1 if the daemon refuses or quarantines a task.
 )",
     .example = "sluicectl submit web --count=3 --cpu=500m --memory=1Gi"};
 
@@ -232,8 +232,8 @@ void SubmitCommand::AddDemandFlags(FlagSet& flags) {
 
 void SubmitCommand::AddWaitFlags(FlagSet& flags) {
   flags.AddSwitch("schedule",
-                  "Calls Schedule, with --wait each time before it asks.\n"
-                  "It takes decisions from any other client.",
+                  "Calls Schedule; with --wait, each time before it asks.\n"
+                  "It takes decisions away from other clients.",
                   &schedules_);
   flags.AddSeconds({.name = "wait",
                     .value = "SECONDS",

@@ -17,10 +17,13 @@ class Fill : public Stage {
  public:
   enum class Whom { kHealing, kLacking, kAdmitted, kAll };
 
-  Fill(RoundContext* context, const Tier& tier, Whom whom)
+  // `askers`: of kLacking, the minimums that the tasks wait for.
+  Fill(RoundContext* context, const Tier& tier, Whom whom,
+       MinimumAskers askers = {})
       : context_(*context),
         tier_(tier),
         whom_(whom),
+        askers_(std::move(askers)),
         passes_(context, Passes::Following::kNext) {}
 
   std::optional<RoundWork> Next() override {
@@ -39,6 +42,8 @@ class Fill : public Stage {
   void Finish(const RoundAnswer& answer) override {
     passes_.Finish(std::get<FlowSolution>(answer));
   }
+
+  StageResult End() override { return {.minimum_askers = std::move(askers_)}; }
 
  private:
   // The search is repeated as long as something is placed.
@@ -95,6 +100,7 @@ class Fill : public Stage {
   RoundContext& context_;
   const Tier tier_;
   const Whom whom_;
+  MinimumAskers askers_;
   Passes passes_;
   std::optional<DemandSearch> search_;  // While it runs.
   bool has_planned_ = false;
@@ -109,34 +115,19 @@ std::unique_ptr<Stage> MakeHealGangs(RoundContext* context, const Tier& tier) {
   return std::make_unique<Fill>(context, tier, Fill::Whom::kHealing);
 }
 
-namespace {
-
-void NoteMinimums(const ClassKey& key, RoundContext* context) {
-  const std::vector<DomainMinimum>& minimums = key.rules->minimums;
-  const PeerTerms& terms = context->state.peers().TermsOf(*key.rules);
-  for (size_t i = 0; i < minimums.size(); ++i) {
-    const auto [it, is_new] = context->minimum_askers.try_emplace(
-        {terms.minimums[i]->selector, minimums[i].term.topology_key},
-        RoundContext::Asker{key, i});
-    RoundContext::Asker& asker = it->second;
-    const int32_t most = asker.key.rules->minimums[asker.minimum].at_least;
-    if (!is_new && minimums[i].at_least > most) asker = {key, i};
-  }
-}
-
-}  // namespace
-
 std::unique_ptr<Stage> MakeMeetMinimums(RoundContext* context,
                                         const Tier& tier) {
   bool is_any = false;
+  MinimumAskers askers;
   tier.VisitWaiting(context->state, [&](const ClassKey& key, const auto&) {
     if (key.rules->minimums.empty()) return true;
     is_any = true;
-    NoteMinimums(key, context);
+    askers.Add(key, context->state);
     return true;
   });
   if (!is_any) return nullptr;
-  return std::make_unique<Fill>(context, tier, Fill::Whom::kLacking);
+  return std::make_unique<Fill>(context, tier, Fill::Whom::kLacking,
+                                std::move(askers));
 }
 
 std::unique_ptr<Stage> MakePlaceAdmitted(RoundContext* context,

@@ -32,7 +32,9 @@ constexpr size_t kApartMax = 12;
 class PlaceTogether : public Stage {
  public:
   PlaceTogether(RoundContext* context, const Tier& tier)
-      : context_(*context), tier_(tier) {
+      : context_(*context),
+        tier_(tier),
+        priorities_max_(context->together_max) {
     Search();
   }
 
@@ -58,7 +60,7 @@ class PlaceTogether : public Stage {
   // Nothing may be placed of a range of which something more urgent waits.
   StageResult End() override {
     if (attempt_.has_value() && !IsPlaced()) TakeBack();
-    return {.tier = tier_};
+    return {.together_max = priorities_max_, .tier = tier_};
   }
 
  private:
@@ -90,11 +92,10 @@ class PlaceTogether : public Stage {
           levels, [&](uint32_t one) { return one <= tier_.priority; });
       if (level != levels.end()) lowest = *level;
     }
-    search_.emplace(
-        RangeSearch::Bounds{.highest = tier_.priority,
-                            .lowest = lowest,
-                            .priorities_max = context_.together_max},
-        &context_);
+    search_.emplace(RangeSearch::Bounds{.highest = tier_.priority,
+                                        .lowest = lowest,
+                                        .priorities_max = priorities_max_},
+                    &context_);
   }
 
   // Returns true if there is something to try.  If not, the tier is one that is
@@ -192,8 +193,8 @@ class PlaceTogether : public Stage {
   bool GoOnBelow() {
     const size_t members = attempt_->members;
     attempt_.reset();
-    if (context_.together_max <= std::numeric_limits<size_t>::max() / 2) {
-      context_.together_max *= 2;
+    if (priorities_max_ <= std::numeric_limits<size_t>::max() / 2) {
+      priorities_max_ *= 2;
     }
     if (members < demand_.members.size()) {
       MoveTo(demand_.members[members].key.priority);
@@ -213,17 +214,18 @@ class PlaceTogether : public Stage {
         ends.push_back(i);
       }
     }
-    context_.together_max = std::max<size_t>(ends.size() / 2, 1);
+    priorities_max_ = std::max<size_t>(ends.size() / 2, 1);
     if (ends.size() == 1) {
       MoveTo(demand_.members.front().key.priority);
       return false;
     }
-    Try(ends[context_.together_max - 1]);
+    Try(ends[priorities_max_ - 1]);
     return true;
   }
 
   RoundContext& context_;
   Tier tier_;                          // What is placed next.
+  size_t priorities_max_;              // Of the next attempt.
   std::optional<RangeSearch> search_;  // While it runs.
   RangeDemand demand_;
   std::optional<Attempt> attempt_;  // While it runs.

@@ -82,8 +82,8 @@ void ReplaceTasks(RoundContext* context) {
 void StopReplaced(RoundContext* context) {
   const ClusterState& state = context->state;
   const Replacements& replacements = state.replacements();
-  for (const auto& [id, newcomers] : replacements.newcomers()) {
-    const Task* former = state.FindTask(id);
+  for (const auto& [uid, newcomers] : replacements.newcomers()) {
+    const Task* former = state.FindHolder(uid);
     if (former == nullptr || former->state != TaskState::kRunning ||
         MustStay(*former, state)) {
       continue;

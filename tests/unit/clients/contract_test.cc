@@ -26,7 +26,10 @@ class Call final : public ScheduleCall {
   void Answer(ScheduleReply /*reply*/,
               std::function<void(bool)> /*done*/) override {}
 
+  bool IsOfNewcomer() const override { return is_of_newcomer; }
+
   bool is_cancelled = false;
+  bool is_of_newcomer = false;
 };
 
 class ContractTest : public testing::Test {
@@ -63,6 +66,106 @@ TEST_F(ContractTest, EndsAnAnnouncementOnceItsClientIsQuiet) {
   EXPECT_FALSE(contract_.Tend(3000, 3000000));
   EXPECT_TRUE(contract_.Tend(3200, 3200000));
   EXPECT_FALSE(contract_.Tend(9000, 9000000)) << "it has ended";
+}
+
+// A client that asked whether there is a scheduler, and calls Schedule.
+class NewcomerTest : public ContractTest {
+ protected:
+  void SetUp() override {
+    Apply(Added("m", {}), 1000);
+    Apply(Submitted(1), 1000);
+    newcomers_.is_of_newcomer = true;
+    Apply(BeginAnnouncement{.is_certain = false}, 1000000);
+    contract_.Call(&newcomers_, 1000000);
+  }
+  // True if a round may begin for the newcomer.
+  bool IsLetGoOn() {
+    contract_.BeginCall(/*is_in_round=*/false);
+    return contract_.has_call();
+  }
+  bool IsStale(uint64_t uid) { return scheduler_.TaskOf(uid).client.is_stale; }
+
+  Call newcomers_;
+};
+
+TEST_F(NewcomerTest, WaitsUntilItMentionsSomethingThatIsKnown) {
+  EXPECT_FALSE(IsLetGoOn());
+  Apply(Submitted(2), 1100000);
+  EXPECT_FALSE(IsLetGoOn()) << "anybody may submit a new task";
+  EXPECT_FALSE(IsStale(1));
+  Apply(Submitted(1), 1200000);
+  EXPECT_TRUE(IsLetGoOn());
+  EXPECT_FALSE(IsStale(1));
+  EXPECT_FALSE(IsStale(2)) << "it was mentioned in time";
+  EXPECT_TRUE(scheduler_.state().FindMachine("m")->is_stale);
+}
+
+TEST_F(NewcomerTest, IsNoBeginnerIfItStaysSilent) {
+  EXPECT_FALSE(contract_.Tend(10900, 10900000));
+  EXPECT_FALSE(IsLetGoOn());
+  EXPECT_TRUE(contract_.Tend(11000, 11000000));
+  EXPECT_TRUE(IsLetGoOn());
+  EXPECT_FALSE(IsStale(1));
+  Apply(Submitted(1), 11100000);
+  EXPECT_FALSE(scheduler_.state().FindMachine("m")->is_stale)
+      << "another client may submit again what it likes";
+}
+
+TEST_F(NewcomerTest, IsAwaitedNoLongerBecauseOthersCome) {
+  Apply(BeginAnnouncement{.is_certain = false}, 9000000);
+  EXPECT_TRUE(contract_.Tend(11000, 11000000));
+  EXPECT_TRUE(IsLetGoOn());
+}
+
+TEST_F(NewcomerTest, IsNoBeginnerBecauseSomebodyReusesAUid) {
+  Apply(Submitted(1, {.name = "newer"}), 1100000);
+  EXPECT_FALSE(IsLetGoOn());
+  EXPECT_FALSE(scheduler_.state().FindMachine("m")->is_stale);
+}
+
+TEST_F(NewcomerTest, DoesNotHoldUpOthers) {
+  Call other;
+  contract_.Call(&other, 1100000);
+  EXPECT_TRUE(IsLetGoOn());
+  contract_.AnswerCall();
+  const std::vector<ReplyMessage> replies = Take().replies;
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_EQ(replies[0].call, &other);
+}
+
+TEST_F(NewcomerTest, DoesNotHoldUpTheAcknowledgmentsOfOthers) {
+  scheduler_.Round();
+  Call other;
+  contract_.Call(&other, 1100000);
+  contract_.BeginCall(/*is_in_round=*/false);
+  contract_.AnswerCall();
+  contract_.EndReply(/*is_delivered=*/true, 1100000);
+  Take();
+  Apply(Removed(1), 1200000);
+  EXPECT_THAT(Take().acks, IsEmpty()) << "its client may read the reply yet";
+  Call next;
+  contract_.Call(&next, 2000000);
+  EXPECT_THAT(Take().acks, SizeIs(1));
+}
+
+TEST_F(NewcomerTest, IsAnsweredWhenItGoesOrTheDaemonStops) {
+  newcomers_.is_cancelled = true;
+  EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 1);
+  Call next;
+  next.is_of_newcomer = true;
+  contract_.Call(&next, 1100000);
+  contract_.BeginShutdown();
+  contract_.BeginCall(/*is_in_round=*/false);
+  EXPECT_THAT(Take().replies, SizeIs(2));
+}
+
+TEST_F(ContractTest, LetsANewcomerGoOnWhereNothingIsKnown) {
+  Call call;
+  call.is_of_newcomer = true;
+  Apply(BeginAnnouncement{.is_certain = false}, 1000000);
+  contract_.Call(&call, 1000000);
+  contract_.BeginCall(/*is_in_round=*/false);
+  EXPECT_TRUE(contract_.has_call());
 }
 
 TEST_F(ContractTest, BeginsOneCallAtATime) {

@@ -31,13 +31,13 @@ class RepliesTest : public testing::Test {
   static std::vector<uint64_t> TasksOf(const ScheduleReply& reply) {
     std::vector<uint64_t> uids;
     for (const ScheduleReply::Entry& entry : reply.deltas) {
-      uids.push_back(entry.task.value);
+      uids.push_back(entry.uid.value);
     }
     return uids;
   }
   static std::vector<uint64_t> WaitingOf(const ScheduleReply& reply) {
     std::vector<uint64_t> uids;
-    for (const TaskId id : reply.unscheduled) uids.push_back(id.value);
+    for (const TaskUid uid : reply.unscheduled) uids.push_back(uid.value);
     return uids;
   }
   TestScheduler cluster_;

@@ -16,6 +16,7 @@ namespace sluice {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // Keeps what is logged.
 class Log final : public google::LogSink {
@@ -130,6 +131,21 @@ TEST_F(CoreMetricsTest, CountsWhatDisruptionBudgetsKeep) {
   EXPECT_THAT(metrics_.Text(), HasSubstr("sluice_budget_kept_tasks_total 8\n"));
 }
 
+TEST_F(CoreMetricsTest, TellsWithAReplyWhatIsStale) {
+  scheduler_.Apply(Added("m", {.cpu = 1000}));
+  for (uint64_t uid = 1; uid <= 2; ++uid) scheduler_.Apply(Submitted(uid));
+  counts_.RefreshGauges(0, 60'000'000);
+  counts_.CountReply(ScheduleReply(), 60'000'000);
+  EXPECT_THAT(log_.text, Not(HasSubstr("reply:")));
+  scheduler_.Apply(BeginAnnouncement());
+  scheduler_.Apply(Submitted(2));
+  counts_.RefreshGauges(0, 70'000'000);
+  counts_.CountReply(ScheduleReply(), 70'000'000);
+  EXPECT_THAT(log_.text,
+              HasSubstr("reply: deltas=0 unscheduled=0 stale_tasks=1 "
+                        "stale_machines=1 (not mentioned since"));
+}
+
 TEST_F(CoreMetricsTest, WarnsOnceOfMachinesThatShareAName) {
   for (const char* uuid : {"a", "b"}) {
     AddMachine machine = Added(uuid, {.cpu = 1000});
@@ -139,7 +155,7 @@ TEST_F(CoreMetricsTest, WarnsOnceOfMachinesThatShareAName) {
   constexpr int64_t kMinuteUs = 60'000'000;
   counts_.RefreshGauges(0, kMinuteUs);
   EXPECT_THAT(log_.text, HasSubstr("2 machines share their name with another "
-                                   "one, as those named 'same'"));
+                                   "one, for example 'same'"));
   const std::string told = log_.text;
   scheduler_.Apply(Added("c", {.cpu = 1000}));
   counts_.RefreshGauges(0, 2 * kMinuteUs);

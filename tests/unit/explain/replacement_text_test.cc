@@ -22,7 +22,7 @@ class ReplacementTextTest : public testing::Test {
   }
 
   void SubmitNewcomer(uint64_t uid, TaskOptions options = {.cpu = 1000}) {
-    options.rules.replaces = TaskId{1};
+    options.rules.replaces = TaskUid{1};
     cluster_.Apply(Submitted(uid, options));
   }
   std::string TextOf(uint64_t uid) {
@@ -65,7 +65,7 @@ TEST_F(ReplacementTextTest, SaysThatItsFormerIsLeaving) {
 TEST_F(ReplacementTextTest, SaysWhoRunsInItsPlace) {
   cluster_.Apply(Submitted(7, {.cpu = 5000}));
   TaskOptions newcomer = {.cpu = 6000};
-  newcomer.rules.replaces = TaskId{7};
+  newcomer.rules.replaces = TaskUid{7};
   cluster_.Apply(Submitted(8, newcomer));
   cluster_.Round();
   EXPECT_EQ(TextOf(7), "task 8 task-8 is to run in its place, and waits");

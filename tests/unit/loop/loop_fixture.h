@@ -108,7 +108,7 @@ class FakeCall final : public ScheduleCall {
 
 inline std::vector<uint64_t> TasksOf(const ScheduleReply& reply) {
   std::vector<uint64_t> tasks;
-  for (const auto& entry : reply.deltas) tasks.push_back(entry.task.value);
+  for (const auto& entry : reply.deltas) tasks.push_back(entry.uid.value);
   return tasks;
 }
 

@@ -94,7 +94,7 @@ Command RandomSteps::TaskCommand() {
       return UpdateTask{AnyTask(), AnyTaskSpec()};
     default: {
       SubmitTask submit;
-      submit.task = AnyTask();
+      submit.uid = AnyTask();
       submit.job_uuid = Name("job", 3);
       submit.job_name = Name("job name", 3);
       submit.gang = AnyGang();
@@ -351,7 +351,7 @@ std::string RandomSteps::Quarantine() {
   return rng_.Chance(1, 10) ? "cpu is not a number" : "";
 }
 
-TaskId RandomSteps::AnyTask() {
+TaskUid RandomSteps::AnyTask() {
   const uint64_t number = rng_.Below(12);
   // Some beyond 2^63: a uid is any 64 bits.
   return {number % 3 == 0 ? ~number : number};

@@ -63,7 +63,7 @@ class RandomSteps {
   Gang AnyGang();
   Owner AnyOwner();
   std::string Quarantine();
-  TaskId AnyTask();
+  TaskUid AnyTask();
   std::string AnyMachine();
   std::string Name(const char* prefix, uint64_t count);
 

@@ -55,7 +55,7 @@ TEST(Records, HaveKeysThatCanBePrinted) {
 
 SubmitTask Submission(uint64_t uid) {
   SubmitTask submit;
-  submit.task = {uid};
+  submit.uid = {uid};
   submit.job_uuid = "job";
   return submit;
 }

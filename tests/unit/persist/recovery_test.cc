@@ -52,7 +52,7 @@ void AddMachine(const std::string& uuid, int64_t cpu, ClusterState* state) {
 
 SubmitTask Submission(uint64_t uid) {
   SubmitTask submit;
-  submit.task = {uid};
+  submit.uid = {uid};
   submit.job_uuid = "job";
   submit.job_name = "a job";
   return submit;
@@ -147,13 +147,13 @@ TEST(Recovery, BringsBackEverythingFromRealFiles) {
   EXPECT_EQ(recovered->FindTask({18})->quarantine_reason,
             "its cpu is not a number");
   EXPECT_EQ(recovered->FindMachine("m2")->quarantine_reason, "negative memory");
-  ASSERT_THAT(recovered->FindTask({12})->client.earlier_holders, SizeIs(1));
-  EXPECT_TRUE(recovered->FindTask({16})->client.IsMuted());
+  ASSERT_THAT(recovered->FindHolder({12})->client.earlier_holders, SizeIs(1));
+  EXPECT_TRUE(recovered->FindHolder({16})->client.IsMuted());
   EXPECT_TRUE(recovered->FindTask({11})->is_evicted);
-  const TaskId earlier = recovered->FindTask({12})->client.earlier_holders[0];
+  const TaskId earlier = recovered->FindHolder({12})->client.earlier_holders[0];
   EXPECT_EQ(recovered->FindTask(earlier)->class_key.rules->host_ports,
             std::vector{TcpPort(1012)});
-  EXPECT_EQ(recovered->FindTask({12})->class_key.rules->owner,
+  EXPECT_EQ(recovered->FindHolder({12})->class_key.rules->owner,
             (Owner{"ReplicaSet", "u"}));
 }
 
@@ -388,7 +388,7 @@ TEST(Recovery, KeepsTheOrderOfExtendedResources) {
   SubmitTask submit = Submission(20);
   submit.spec.request = {{"x/second", 1}};
   state.Apply(submit, 0);
-  submit.task = {10};
+  submit.uid = {10};
   submit.spec.request = {{"x/first", 1}};
   state.Apply(submit, 0);
   Save(&state, &store);
@@ -416,7 +416,7 @@ TEST(Recovery, BringsBackFreeIndicesOfResources) {
   EXPECT_EQ(again->resource_count(),
             kBuiltinResourceCount + kExtendedResourceNamesMax);
   // It goes on as the state would have gone on.
-  submit.task = {3};
+  submit.uid = {3};
   submit.spec.request = {{"a", 1}, {"b", 1}};
   for (ClusterState* one : {&state, again.get()}) one->Apply(submit, 0);
   EXPECT_EQ(again->ResourceName(kBuiltinResourceCount + 1), "b");
@@ -565,27 +565,35 @@ TEST_F(DamagedStore, IsRefusedIfItDrainsFromLessThanNoTask) {
       "its task count at drain start is negative");
 }
 
+TEST_F(DamagedStore, IsRefusedIfTwoTasksHaveOneUid) {
+  ExpectRefused<v1::StoredTask>(
+      TaskKey({13}), [](auto* task) { task->set_client_uid(10); },
+      "task 13: another task has its uid");
+}
+
 TEST_F(DamagedStore, IsRefusedIfItsFormatIsAnother) {
-  for (const uint32_t format : {0u, 8u}) {
+  for (const uint32_t format : {0u, 9u}) {
     ExpectRefused<v1::StoredCounters>(
         CountersKey(), [&](auto* counters) { counters->set_format(format); },
         StrCat("the store has format ", format,
-               ", but this daemon reads formats 1 to 7"),
+               ", but this daemon reads formats 1 to 8"),
         absl::StatusCode::kFailedPrecondition);
   }
 }
 
 TEST_F(DamagedStore, IsRefusedWithoutAnEarlierHolderOfAUid) {
-  Delete(TaskKey(state_.FindTask({12})->client.earlier_holders[0]));
+  Delete(TaskKey(state_.FindHolder({12})->client.earlier_holders[0]));
   ClusterState state;
-  EXPECT_THAT(Recover(store_, &state),
-              StatusIs(absl::StatusCode::kDataLoss,
-                       HasSubstr("task 12: an earlier holder of its uid")));
+  EXPECT_THAT(
+      Recover(store_, &state),
+      StatusIs(absl::StatusCode::kDataLoss,
+               HasSubstr(StrCat("task ", state_.FindHolder({12})->id.value,
+                                ": an earlier holder of its uid"))));
 }
 
 // Of such a holder nothing but its load was stored.
 TEST_F(DamagedStore, OfFormat3HasEarlierHoldersWithoutAName) {
-  const std::string key = TaskKey({12});
+  const std::string key = TaskKey(state_.FindHolder({12})->id);
   v1::StoredTask stored;
   ASSERT_TRUE(stored.ParseFromString(
       std::string(*Unseal(key, ScanAll(store_, key)[0].second))));
@@ -605,7 +613,7 @@ TEST_F(DamagedStore, OfFormat3HasEarlierHoldersWithoutAName) {
   const Resources used = state_.FindMachine(machine)->used;
   std::unique_ptr<ClusterState> recovered = Recovered(store_);
   EXPECT_EQ(recovered->FindMachine(machine)->used, used);
-  EXPECT_THAT(recovered->FindTask({12})->client.earlier_holders, SizeIs(2));
+  EXPECT_THAT(recovered->FindHolder({12})->client.earlier_holders, SizeIs(2));
   EXPECT_EQ(FindContradiction(*recovered), "");
   // From then on they are stored as they should be.
   Save(recovered.get(), &store_);

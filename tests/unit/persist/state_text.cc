@@ -226,7 +226,9 @@ class Writer {
          " quarantine=", Text(task.quarantine_reason),
          " submitted=", task.submitted_ms, " placed=", task.placed_ms,
          " sequence=", task.sequence, " machine=", task.machine.value,
-         " pu=", task.pu, " removals=", task.client.expected_removals,
+         " pu=", task.pu, " uid=",
+         task.client.HoldsUid() ? StrCat(task.client.uid.value) : "none",
+         " removals=", task.client.expected_removals,
          " displaced=", task.client.IsDisplaced(), " successor=",
          task.client.successor.has_value()
              ? StrCat(task.client.successor->value)

@@ -43,7 +43,7 @@ PlacementRules Everything() {
                    .honors_node_affinity = false,
                    .honors_taints = true}};
   rules.minimums = {{anybody, 2}, {term, INT32_MAX}};
-  rules.replaces = TaskId{0};
+  rules.replaces = TaskUid{0};
   rules.replaces_anywhere = true;
   return InOrder(rules);
 }

@@ -97,7 +97,7 @@ TEST_F(AlternativesTest, TakeThePlaceOfTheOneThatTheyReplace) {
   Submit(1, {.cpu = 500});
   EXPECT_THAT(Reply(), ElementsAre("PLACE 1 on m"));
   TaskOptions newer = {.cpu = 500};
-  newer.rules.replaces = TaskId{1};
+  newer.rules.replaces = TaskUid{1};
   Submit(2, newer);
   EXPECT_THAT(Reply(), ElementsAre("PREEMPT 1 on m", "PLACE 2 on m"));
   cluster_.Apply(Removed(1));

@@ -108,7 +108,7 @@ TEST_F(BrokenRulesTest, OfNobodyThatLeaves) {
   rules.anti_affinity = {{App("one"), ""}};
   rules.keeps_peer_rules = true;
   Run(1, "one", rules);
-  rules.replaces = TaskId{1};
+  rules.replaces = TaskUid{1};
   TaskOptions newcomer = {
       .cpu = 100, .labels = {{"app", "one"}}, .rules = rules};
   cluster_.Apply(Submitted(2, newcomer, PeerOptions()));

@@ -170,7 +170,7 @@ class EvictionTest : public testing::Test {
     for (const ScheduleReply::Entry& entry : reply.deltas) {
       told.push_back(
           StrCat(entry.type == DeltaType::kPreempt ? "preempt " : "place ",
-                 entry.task.value));
+                 entry.uid.value));
     }
     return told;
   }
@@ -610,7 +610,7 @@ class Trial {
 
   // It has left, or been told to, exactly if it had to.
   void CheckEviction(TaskId id, MachineId machine) {
-    const Task& task = cluster_.TaskOf(id.value);
+    const Task& task = *cluster_.state().FindTask(id);
     const bool is_withdrawn = task.state == TaskState::kPending;
     const bool had_to =
         HadToLeave(task, cluster_.state().FindMachine(machine)->taints);
@@ -653,10 +653,10 @@ class Trial {
   }
 
   void Learn(const ScheduleReply::Entry& entry) {
-    Pod& pod = pods_[entry.task.value];
+    Pod& pod = pods_[entry.uid.value];
     const bool is_preempt = entry.type == DeltaType::kPreempt;
     const auto wrong = [&](std::string_view why) {
-      error_ = StrCat(is_preempt ? "preempts " : "places ", entry.task.value,
+      error_ = StrCat(is_preempt ? "preempts " : "places ", entry.uid.value,
                       ": ", why);
     };
     if (pod.is_preempted) wrong("it was told to leave");

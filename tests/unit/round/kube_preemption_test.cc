@@ -68,7 +68,7 @@ class KubeCluster {
     Outcome outcome;
     cluster_.Round(++now_ms_);
     for (const auto& entry : cluster_.Deliver().deltas) {
-      const std::string& pod = names_.at(entry.task.value);
+      const std::string& pod = names_.at(entry.uid.value);
       outcome.insert(entry.type == DeltaType::kPreempt
                          ? StrCat("stop ", pod)
                          : StrCat("start ", pod, " on ", entry.resource_id));

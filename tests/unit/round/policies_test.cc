@@ -285,7 +285,7 @@ TEST(Policies, CocoPartsDevilsThatReportsTell) {
     std::vector<std::string> machines = {scheduler.MachineOf(3),
                                          scheduler.MachineOf(4)};
     for (const uint64_t uid : {3, 4}) {
-      scheduler.Apply(CompleteTask{.task = {uid}, .cache = use});
+      scheduler.Apply(CompleteTask{.uid = {uid}, .cache = use});
       scheduler.Apply(Removed(uid));
     }
     return machines;

@@ -22,7 +22,7 @@ constexpr uint64_t kNewcomer = 2;
 
 PlacementRules InPlaceOf(uint64_t uid) {
   PlacementRules rules;
-  rules.replaces = TaskId{uid};
+  rules.replaces = TaskUid{uid};
   return rules;
 }
 
@@ -212,7 +212,7 @@ TEST_F(ReplaceTest, DoesNotMindTheFormer) {
     };
     submit();
     EXPECT_THAT(Reply(), ElementsAre(StrCat("PLACE ", uid, " on ", machine)));
-    rules.replaces = TaskId{uid++};
+    rules.replaces = TaskUid{uid++};
     submit();
     EXPECT_THAT(Reply(),
                 ElementsAre(StrCat("PREEMPT ", uid - 1, " on ", machine),

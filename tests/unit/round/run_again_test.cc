@@ -39,7 +39,7 @@ std::vector<std::string> Told(TestScheduler* cluster) {
   for (const ScheduleReply::Entry& entry : cluster->Deliver().deltas) {
     texts.push_back(
         StrCat(entry.type == DeltaType::kPlace ? "PLACE " : "LEAVE ",
-               entry.task.value, " on ", entry.resource_id));
+               entry.uid.value, " on ", entry.resource_id));
   }
   return texts;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,23 @@ class TemplateTasksTest : public testing::Test {
     cluster_.Round(++now_ms_);
     const ScheduleReply reply = cluster_.Deliver();
     for (const ScheduleReply::Entry& entry : reply.deltas) {
-      const Task& task = cluster_.TaskOf(entry.task.value);
+      const Task& task = cluster_.TaskOf(entry.uid.value);
       const char* what = entry.type == DeltaType::kPlace ? "PLACE " : "STOP ";
       texts.push_back(what + task.name);
-      EXPECT_EQ(entry.made_from, task.made_from);
+      const Task* made_from = TemplateOf(task);
+      EXPECT_EQ(entry.made_from.has_value(), task.made_from.has_value());
+      if (made_from != nullptr) {
+        EXPECT_EQ(entry.made_from, made_from->client.uid);
+      }
     }
     unscheduled_ = reply.unscheduled;
     return texts;
+  }
+  // Null if it was made from none.
+  const Task* TemplateOf(const Task& task) const {
+    return task.made_from.has_value()
+               ? cluster_.state().FindTask(*task.made_from)
+               : nullptr;
   }
   // Of the task that was made for the machine.
   TaskId IdOf(uint64_t uid, const std::string& machine) {
@@ -59,7 +70,7 @@ class TemplateTasksTest : public testing::Test {
   }
 
   TestScheduler cluster_;
-  std::vector<TaskId> unscheduled_;
+  std::vector<TaskUid> unscheduled_;
   int64_t now_ms_ = 0;
 };
 
@@ -196,7 +207,7 @@ TEST_F(TemplateTasksTest, AreOfTheTaskThatTheirUidMeantThen) {
   const TaskId made = IdOf(1, "m1");
   // Another task has the uid: the template is known no more.
   SubmitTemplate(1, {.cpu = 200, .name = "other"});
-  EXPECT_NE(cluster_.TaskOf(made.value).made_from, TaskId{1});
+  EXPECT_EQ(TemplateOf(cluster_.TaskOf(made.value))->name, "agent");
   EXPECT_THAT(Reply(), UnorderedElementsAre("STOP agent-m1", "PLACE other-m1"));
 }
 

@@ -369,8 +369,8 @@ TEST(ConvertPeers, KeepTheTasksOfAGlobalJobApart) {
 
 TEST(ConvertPeers, TellTaskZeroFromNoneToReplace) {
   EXPECT_EQ(RulesOf("").replaces, std::nullopt);
-  EXPECT_EQ(RulesOf("replaces: 0").replaces, TaskId{0});
-  EXPECT_EQ(RulesOf("replaces: 7").replaces, TaskId{7});
+  EXPECT_EQ(RulesOf("replaces: 0").replaces, TaskUid{0});
+  EXPECT_EQ(RulesOf("replaces: 7").replaces, TaskUid{7});
   EXPECT_FALSE(RulesOf("replaces: 7").replaces_anywhere);
   EXPECT_TRUE(RulesOf("replaces: 7 replaces_anywhere: true").replaces_anywhere);
   Faults faults;

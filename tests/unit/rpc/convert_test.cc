@@ -98,7 +98,7 @@ constexpr char kTask[] = R"(
 TEST(ConvertTask, KeepsEveryFieldThatItIsScheduledBy) {
   const auto command = ToSubmitTask(Parse<TaskDescription>(kTask));
   ASSERT_THAT(command, IsOk());
-  EXPECT_EQ(command->task, TaskId{7389156575254652907});
+  EXPECT_EQ(command->uid, TaskUid{7389156575254652907});
   EXPECT_EQ(command->job_uuid, "j");
   EXPECT_EQ(command->job_name, "job");
   EXPECT_EQ(command->gang.minimum, 0u);
@@ -128,7 +128,7 @@ TEST(ConvertTask, ReadsAnUpdateAsASubmission) {
   const auto description = Parse<TaskDescription>(kTask);
   const UpdateTask update = ToUpdateTask(description);
   const TaskSpec submitted = ToSubmitTask(description)->spec;
-  EXPECT_EQ(update.task, TaskId{7389156575254652907});
+  EXPECT_EQ(update.uid, TaskUid{7389156575254652907});
   EXPECT_EQ(update.spec.request, submitted.request);
   EXPECT_EQ(update.spec.labels, submitted.labels);
   EXPECT_EQ(update.spec.priority, submitted.priority);

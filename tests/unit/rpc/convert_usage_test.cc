@@ -30,7 +30,7 @@ TEST(ConvertUsage, TakesMillicoresAndKilobytesOfATask) {
   stats.set_mem_usage(2048);
   absl::StatusOr<ReportTaskUsage> report = ToReportTaskUsage(stats);
   ASSERT_THAT(report, IsOk());
-  EXPECT_EQ(report->task, TaskId{5});
+  EXPECT_EQ(report->uid, TaskUid{5});
   EXPECT_EQ(report->usage.cpu, 250);
   EXPECT_EQ(report->usage.memory, int64_t{2048} * 1024 * 1000);
   stats.set_mem_working_set(1024);
@@ -132,7 +132,7 @@ TEST(ConvertFinalReport, TakesMicrosecondsOfTheClockOrElseSeconds) {
     Faults faults;
     const CompleteTask command = ToCompleteTask(
         Reported(row.start_us, row.finish_us, row.seconds), &faults);
-    EXPECT_EQ(command.task, TaskId{7});
+    EXPECT_EQ(command.uid, TaskUid{7});
     EXPECT_EQ(command.run_ms, row.run_ms) << row.finish_us << row.seconds;
     EXPECT_EQ(faults.Text(), "");
   }

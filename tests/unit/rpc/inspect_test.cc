@@ -199,7 +199,8 @@ TEST_F(InspectTest, TellsWhatWasMeasured) {
       .ApplyTo(&scheduler_);
   scheduler_.Round();
   scheduler_.Apply(ReportMachineUsage{"m", {.cpu_ppm = 1500000}}, 1000);
-  scheduler_.Apply(ReportTaskUsage{TaskId{1}, {.cpu = 250, .memory = 9}}, 1000);
+  scheduler_.Apply(ReportTaskUsage{TaskUid{1}, {.cpu = 250, .memory = 9}},
+                   1000);
   now_ms_ = 1040;
   v1::ListMachinesRequest request;
   v1::ListMachinesResponse machines;
@@ -587,9 +588,9 @@ TEST_F(InspectTest, ShowsInWordsWhatTasksSayAboutEachOther) {
                               .preferred_peers = {{-5, job}, {10, web}},
                               .spread = {Spread(App("web"), "zone")},
                               .minimums = {{job, 2}},
-                              .replaces = TaskId{1}}}));
-  scheduler_.Apply(Submitted(4, {.rules = {.replaces = TaskId{2}}}));
-  scheduler_.Apply(Submitted(5, {.rules = {.replaces = TaskId{99}}}));
+                              .replaces = TaskUid{1}}}));
+  scheduler_.Apply(Submitted(4, {.rules = {.replaces = TaskUid{2}}}));
+  scheduler_.Apply(Submitted(5, {.rules = {.replaces = TaskUid{99}}}));
   const v1::Task task = Explain("3").task();
   const std::string web_text = "app=web of namespace ns in the same zone";
   EXPECT_THAT(task.pod_affinity(), ElementsAre(web_text));

@@ -3,40 +3,51 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
 
 #include "base/strings.h"
 
 namespace sluice {
 namespace {
 
-TEST(Newcomers, AreThoseThatHaveAskedAndNothingElse) {
+using enum Newcomers::Standing;
+
+TEST(Newcomers, AreThoseThatCalledCheckAndThenNothingButSchedule) {
   Newcomers newcomers;
-  EXPECT_TRUE(newcomers.empty());
-  newcomers.Add("ipv4:10.0.0.1:1");
-  newcomers.Add("ipv6:[::1]:2");
-  EXPECT_FALSE(newcomers.empty());
-  EXPECT_FALSE(newcomers.Remove("ipv4:10.0.0.1:3"));
-  EXPECT_TRUE(newcomers.Remove("ipv4:10.0.0.1:1"));
-  EXPECT_FALSE(newcomers.Remove("ipv4:10.0.0.1:1")) << "it has called since";
-  EXPECT_TRUE(newcomers.Remove("ipv6:[::1]:2"));
-  EXPECT_TRUE(newcomers.empty());
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kOther);
+  newcomers.NoteCheck("ipv4:10.0.0.1:1");
+  newcomers.NoteCheck("ipv6:[::1]:2");
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:3"), kOther);
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kFirst);
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kRepeated);
+  newcomers.NoteCheck("ipv4:10.0.0.1:1");
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kRepeated)
+      << "whoever asks again has not begun again";
+  newcomers.NoteOther("ipv4:10.0.0.1:1");
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kOther);
+  newcomers.NoteCheck("ipv4:10.0.0.1:1");
+  EXPECT_EQ(newcomers.NoteSchedule("ipv4:10.0.0.1:1"), kOther)
+      << "it looks from time to time whether the daemon serves";
+  EXPECT_EQ(newcomers.NoteSchedule("ipv6:[::1]:2"), kFirst);
 }
 
 TEST(Newcomers, AreNoneWhereAllPeersHaveOneName) {
   Newcomers newcomers;
-  newcomers.Add("unix:");
-  EXPECT_TRUE(newcomers.empty());
+  newcomers.NoteCheck("unix:");
+  EXPECT_EQ(newcomers.NoteSchedule("unix:"), kOther);
 }
 
 TEST(Newcomers, AreBounded) {
   Newcomers newcomers;
   const auto peer = [](size_t i) { return StrCat("ipv4:10.0.0.1:", i); };
-  for (size_t i = 0; i < 2 * Newcomers::kCountMax; ++i) newcomers.Add(peer(i));
-  size_t known = 0;
   for (size_t i = 0; i < 2 * Newcomers::kCountMax; ++i) {
-    known += newcomers.Remove(peer(i)) ? 1 : 0;
+    newcomers.NoteCheck(peer(i));
   }
-  EXPECT_EQ(known, Newcomers::kCountMax);
+  size_t count = 0;
+  for (size_t i = 0; i < 2 * Newcomers::kCountMax; ++i) {
+    if (newcomers.NoteSchedule(peer(i)) == kFirst) ++count;
+  }
+  EXPECT_EQ(count, Newcomers::kCountMax);
 }
 
 }  // namespace

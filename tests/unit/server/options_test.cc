@@ -104,7 +104,7 @@ TEST(Options, NameTheFlagWhoseValueMakesNoSense) {
         std::pair("--nonsense=1", "unknown flag '--nonsense'"),
         std::pair("--improve_budet=1", "did you mean --improve_budget?"),
         std::pair("--data_dir", "--data_dir needs a value: --data_dir=DIR"),
-        std::pair("stray", "'stray' is no flag")}) {
+        std::pair("stray", "unexpected argument 'stray'")}) {
     EXPECT_THAT(Parse({argument}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)))
         << argument;

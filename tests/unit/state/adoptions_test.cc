@@ -21,7 +21,7 @@ class AdoptionsTest : public StateTest {
     submit.runs_on = uuid;
     return Do(submit, /*now_ms=*/5);
   }
-  Ack AddRunning(std::string_view uuid, const std::vector<TaskId>& running) {
+  Ack AddRunning(std::string_view uuid, const std::vector<TaskUid>& running) {
     AddMachine add = Added(uuid, {.cpu = 1000});
     add.running = running;
     return Do(add, /*now_ms=*/6);

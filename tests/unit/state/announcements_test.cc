@@ -47,6 +47,71 @@ TEST_F(AnnouncementsTest, MakeAllStaleThatIsNotMentionedAgain) {
   EXPECT_EQ(UsedCpu("m"), 100) << "it may run";
 }
 
+TEST_F(AnnouncementsTest, MakeNothingStaleAsLongAsTheyAreOnlyExpected) {
+  Do(BeginAnnouncement{.is_certain = false}, 77);
+  Do(Added("new", {.cpu = 1000}));
+  Do(Pod(4, "ns/4"));
+  Do(Updated(2, {.cpu = 50, .name = "ns/2"}));
+  EXPECT_EQ(state_.pending_count(), 3);
+  EXPECT_EQ(Announce("m"), Ack::kAlreadyExists);
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_FALSE(MachineOf("n").IsUsable());
+  EXPECT_TRUE(MachineOf("new").IsUsable());
+  EXPECT_FALSE(TaskOf(4).client.is_stale);
+  EXPECT_TRUE(TaskOf(3).client.is_stale);
+}
+
+TEST_F(AnnouncementsTest, BeginByATaskThatIsKnownByItsName) {
+  Do(BeginAnnouncement{.is_certain = false});
+  Do(Pod(9, "ns/3"));
+  EXPECT_FALSE(TaskOf(9).client.is_stale);
+  EXPECT_TRUE(TaskOf(2).client.is_stale);
+}
+
+TEST_F(AnnouncementsTest, MakeNothingStaleIfTheyAreExpectedInVain) {
+  Do(BeginAnnouncement{.is_certain = false});
+  Do(EndAnnouncement());
+  Do(Pod(1, "ns/1"));
+  Announce("m");
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+  EXPECT_FALSE(TaskOf(2).client.is_stale);
+  Announce("m");
+  EXPECT_FALSE(MachineOf("n").IsUsable()) << "now it says so itself";
+}
+
+// It has not come to everything yet.
+TEST_F(AnnouncementsTest, GoOnWhileAnotherOneIsExpected) {
+  Announce("m");
+  Do(BeginAnnouncement{.is_certain = false});
+  Announce("n");
+  Do(Pod(2, "ns/2"));
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_TRUE(MachineOf("n").IsUsable());
+  Do(EndAnnouncement());
+  EXPECT_TRUE(state_.counters().former_stale_below.has_value())
+      << "only the expectation is over";
+  Do(EndAnnouncement());
+  EXPECT_FALSE(state_.counters().former_stale_below.has_value());
+  EXPECT_TRUE(TaskOf(3).client.is_stale);
+}
+
+TEST_F(AnnouncementsTest, BeginAgainIfWhatTheLastOneMentionedIsMentioned) {
+  Announce("m");
+  Do(BeginAnnouncement{.is_certain = false});
+  Do(Pod(4, "ns/4"));
+  Announce("m");
+  EXPECT_TRUE(MachineOf("m").IsUsable());
+  EXPECT_FALSE(TaskOf(4).client.is_stale);
+  EXPECT_FALSE(MachineOf("n").IsUsable());
+}
+
+TEST_F(AnnouncementsTest, AreNotExpectedWhereNothingIsToBeAnnounced) {
+  for (const char* uuid : {"m", "n"}) Do(Removed(uuid));
+  for (uint64_t uid = 1; uid <= 3; ++uid) Do(Removed(uid));
+  Do(BeginAnnouncement{.is_certain = false});
+  EXPECT_FALSE(state_.counters().is_announcement_expected);
+}
+
 TEST_F(AnnouncementsTest, BeginWhereAMachineIsAnnouncedTwice) {
   Announce("m");
   EXPECT_TRUE(MachineOf("m").IsUsable());
@@ -113,7 +178,7 @@ TEST_F(AnnouncementsTest, GiveTheUidOfAStaleTaskToAnother) {
   EXPECT_THAT(TaskOf(1).client.earlier_holders, IsEmpty());
   EXPECT_EQ(UsedCpu("m"), 100) << "ns/1 may run";
   Do(Removed(1));
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
   EXPECT_EQ(UsedCpu("m"), 100);
   Do(Pod(5, "ns/1"));
   EXPECT_EQ(TaskOf(5).machine, MachineOf("m").id);

@@ -96,7 +96,7 @@ class TaughtKinds : public StateTest {
     for (int i = 0; i < times; ++i) {
       Do(Submitted(99, {.binary = "/bin/a"}));
       Run(99, "m");
-      Do(CompleteTask{.task = {99}, .cache = use});
+      Do(CompleteTask{.uid = {99}, .cache = use});
       Do(Removed(99));
     }
   }
@@ -153,13 +153,13 @@ TEST_F(TaughtKinds, CountEachReportOnceAndNoneOfTasksThatNobodyKnows) {
   Begin();
   Do(Submitted(1, {.binary = "/bin/a"}));
   const WorkKindId work = TaskOf(1).work_kind;
-  Do(CompleteTask{.task = {2}, .cache = kDevilish});
+  Do(CompleteTask{.uid = {2}, .cache = kDevilish});
   EXPECT_EQ(histories().Find(work), nullptr);
-  Do(CompleteTask{.task = {1}});
+  Do(CompleteTask{.uid = {1}});
   EXPECT_EQ(histories().Find(work), nullptr) << "nothing was reported";
   Do(Submitted(3, {.binary = "/bin/a"}));
-  Do(CompleteTask{.task = {3}, .cache = kDevilish});
-  Do(CompleteTask{.task = {3}, .cache = kDevilish});
+  Do(CompleteTask{.uid = {3}, .cache = kDevilish});
+  Do(CompleteTask{.uid = {3}, .cache = kDevilish});
   ASSERT_NE(histories().Find(work), nullptr);
   EXPECT_EQ(histories().Find(work)->reports, 1) << "said twice";
 }

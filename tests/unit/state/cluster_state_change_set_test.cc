@@ -27,7 +27,7 @@ class ChangeSetTest : public StateTest {
 
 TEST_F(ChangeSetTest, IsEmptyUntilSomethingChanges) {
   EXPECT_FALSE(state_.has_changes());
-  Do(ReportTaskUsage{TaskId{1}});
+  Do(ReportTaskUsage{TaskUid{1}});
   Do(ReportMachineUsage{"m"});
   Do(Completed(77));
   Do(Added("m", {}));
@@ -127,7 +127,7 @@ TEST_F(ChangeSetTest, ComesWithANewVersionForEachKindOfChange) {
 
 TEST_F(ChangeSetTest, ComesWithNoNewVersionWhereNothingChanged) {
   const uint64_t before = state_.version();
-  Do(ReportTaskUsage{TaskId{1}});
+  Do(ReportTaskUsage{TaskUid{1}});
   Do(Added("m", {}));
   Do(Removed("other"));
   EXPECT_EQ(state_.version(), before);

@@ -107,7 +107,7 @@ TEST_F(OutboxTest, ForgetsARevokedDeltaInFlight) {
   Do(Removed(1));
   EXPECT_THAT(Outbox(), IsEmpty());
   state_.EndDelivery(sequences[0], /*is_delivered=*/true);
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
 }
 
 TEST_F(OutboxTest, DoesNotMistakeALaterDeltaForARevokedOne) {

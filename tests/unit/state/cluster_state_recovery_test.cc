@@ -44,6 +44,7 @@ class RecoveryTest : public StateTest {
   static Task Stored(uint64_t uid, TaskState state) {
     Task task;
     task.id = {uid};
+    task.client.uid = {uid};
     task.job = {4};
     task.state = state;
     task.sequence = uid;

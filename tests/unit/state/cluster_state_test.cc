@@ -25,7 +25,7 @@ TEST_F(ClusterStateTest, IsEmptyAtFirst) {
   EXPECT_THAT(state_.machines(), IsEmpty());
   EXPECT_THAT(state_.pending(), IsEmpty());
   EXPECT_THAT(state_.outbox(), IsEmpty());
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
   EXPECT_EQ(state_.FindJob({0}), nullptr);
   EXPECT_EQ(state_.FindMachine("m"), nullptr);
 }
@@ -91,7 +91,7 @@ TEST_F(ClusterStateTest, FreesTheMachineOfATaskThatEnds) {
     EXPECT_EQ(TaskOf(1).state, end);
     EXPECT_EQ(UsedCpu("m"), 0);
     EXPECT_EQ(Do(Removed(1)), Ack::kOk);
-    EXPECT_EQ(state_.FindTask({1}), nullptr);
+    EXPECT_EQ(state_.FindHolder({1}), nullptr);
   }
 }
 
@@ -127,14 +127,14 @@ TEST_F(ClusterStateTest, DoesNotFindWhatItDoesNotKnow) {
     EXPECT_EQ(Do(Failed(uid)), Ack::kNotFound);
     EXPECT_EQ(Do(Removed(uid)), Ack::kNotFound);
     EXPECT_EQ(Do(Updated(uid, {})), Ack::kNotFound);
-    EXPECT_EQ(Do(ReportTaskUsage{TaskId{uid}}), Ack::kNotFound);
+    EXPECT_EQ(Do(ReportTaskUsage{TaskUid{uid}}), Ack::kNotFound);
   }
 }
 
 TEST_F(ClusterStateTest, AcceptsUsageOfWhatItKnows) {
   Do(Submitted(1));
   Do(Added("m", {.pus = {{"m-pu", {}}}}));
-  EXPECT_EQ(Do(ReportTaskUsage{TaskId{1}}), Ack::kOk);
+  EXPECT_EQ(Do(ReportTaskUsage{TaskUid{1}}), Ack::kOk);
   EXPECT_EQ(Do(ReportMachineUsage{"m"}), Ack::kOk);
   EXPECT_EQ(Do(ReportMachineUsage{"m-pu"}), Ack::kOk);
   EXPECT_EQ(Do(ReportMachineUsage{"other"}), Ack::kNotFound);
@@ -156,10 +156,10 @@ TEST_F(ClusterStateTest, KeepsTheLastSampleOfATaskWhileItRuns) {
   Do(Added("m", {.cpu = 1000}));
   Do(Added("n", {.cpu = 1000}));
   Do(Submitted(1, {.cpu = 100}));
-  Do(ReportTaskUsage{TaskId{1}, {.cpu = 7}});
+  Do(ReportTaskUsage{TaskUid{1}, {.cpu = 7}});
   EXPECT_EQ(TaskOf(1).usage.cpu, 0) << "it does not run";
   state_.Place(TaskId{1}, MachineOf("m").id, 0);
-  Do(ReportTaskUsage{TaskId{1}, {.cpu = 8}});
+  Do(ReportTaskUsage{TaskUid{1}, {.cpu = 8}});
   Do(Updated(1, {.cpu = 200}));
   EXPECT_EQ(TaskOf(1).usage.cpu, 8) << "it runs on as it did";
   Do(Removed("m"));
@@ -173,7 +173,7 @@ TEST_F(ClusterStateTest, IsNotChangedBySamples) {
   state_.Place(TaskId{1}, MachineOf("m").id, 0);
   state_.TakeChanges();
   const uint64_t version = state_.version();
-  Do(ReportTaskUsage{TaskId{1}, {.cpu = 8}});
+  Do(ReportTaskUsage{TaskUid{1}, {.cpu = 8}});
   Do(ReportMachineUsage{"m", {.cpu_ppm = 1}});
   EXPECT_FALSE(state_.has_changes());
   EXPECT_EQ(state_.version(), version);
@@ -251,7 +251,7 @@ TEST_F(ClusterStateTest, MakesOneJobOfTheTasksThatNameIt) {
   submit.job_name = "first name";
   submit.gang.minimum = 3;
   Do(submit);
-  submit.task = {2};
+  submit.uid = {2};
   submit.job_name = "second name";
   submit.gang.minimum = 9;
   Do(submit);

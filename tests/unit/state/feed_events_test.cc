@@ -378,7 +378,7 @@ TEST_F(FeedEventsTest, KeepFeedsAndTheContractApart) {
   EXPECT_EQ(state_.Apply(other, MachineGone{"m"}, 0), FeedOutcome::kNotYours);
 }
 
-TEST_F(FeedEventsTest, GiveWayToAClientThatUsesTheIdOfAnOwnTask) {
+TEST_F(FeedEventsTest, KeepTheirIdsIfAClientUsesTheNumbersAsUids) {
   StateAll();
   PlaceTask("b", "m");
   EXPECT_EQ(Do(Submitted(TaskOfFeed("b").id.value, {.cpu = 10})), Ack::kOk);
@@ -386,7 +386,7 @@ TEST_F(FeedEventsTest, GiveWayToAClientThatUsesTheIdOfAnOwnTask) {
   EXPECT_EQ(Outbox()[0].task, TaskOfFeed("b").id);
   const uint64_t id = TaskOfFeed("a").id.value;
   EXPECT_EQ(Do(Submitted(id, {.cpu = 10})), Ack::kOk);
-  EXPECT_NE(TaskOfFeed("a").id.value, id);
+  EXPECT_EQ(TaskOfFeed("a").id.value, id);
   EXPECT_EQ(TaskOf(id).class_key.request[kCpu], 10);
   EXPECT_EQ(state_.pending_count(), 4);
 }

@@ -47,7 +47,7 @@ class PeerTableTest : public StateTest {
               const PlacementRules& rules = {}) {
     const SubmitTask submit =
         Submitted(uid, {.labels = labels, .rules = rules}, PeerOptions());
-    Do(UpdateTask{submit.task, submit.spec});
+    Do(UpdateTask{submit.uid, submit.spec});
   }
   const PeerTerms& TermsOf(uint64_t uid) const {
     return state_.peers().TermsOf(*TaskOf(uid).class_key.rules);

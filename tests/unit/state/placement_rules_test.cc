@@ -45,7 +45,7 @@ std::vector<PlacementRules> Distinct() {
       {.spread = {{.min_domains = 2}}},
       {.spread = {{.honors_node_affinity = false}}},
       {.spread = {{.honors_taints = true}}},
-      {.replaces = TaskId{0}},
+      {.replaces = TaskUid{0}},
       {.replaces_anywhere = true},
       {.keeps_node_rules = true},
       {.keeps_peer_rules = true},

@@ -14,7 +14,7 @@ class ReplacementsTest : public StateTest {
  protected:
   void Submit(uint64_t uid, std::optional<uint64_t> former = {}) {
     TaskOptions options;
-    if (former.has_value()) options.rules.replaces = TaskId{*former};
+    if (former.has_value()) options.rules.replaces = TaskUid{*former};
     ASSERT_EQ(state_.Apply(Submitted(uid, options), 0), Ack::kOk);
   }
   // The uid of the task in whose favor it must not run; 0: of none.
@@ -31,7 +31,7 @@ TEST_F(ReplacementsTest, KnowsThemAsLongAsTheyLast) {
   EXPECT_EQ(InFavorOf(1), 2);
   EXPECT_EQ(InFavorOf(2), 0);
   TaskOptions options;
-  options.rules.replaces = TaskId{3};
+  options.rules.replaces = TaskUid{3};
   state_.Apply(Updated(2, options), 0);
   EXPECT_EQ(InFavorOf(1), 0);
   state_.Apply(Removed(2), 0);

@@ -180,7 +180,7 @@ TEST_F(FailedMachinesTest, DoNotEndTasksThatAreReportedAsFailedTwice) {
   EXPECT_EQ(Do(Failed(1)), Ack::kOk) << "that was where it ran before";
   EXPECT_TRUE(IsWaiting(1));
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
 }
 
 TEST_F(FailedMachinesTest, DoNotEndTasksThatAreReportedOnceTheyHaveAPlace) {

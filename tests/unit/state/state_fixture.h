@@ -23,8 +23,10 @@ class StateTest : public testing::Test {
   Ack Do(const Command& command, int64_t now_ms = 0) {
     return state_.Apply(command, now_ms);
   }
+  // The task that the uid names, or the task of a feed with that id.
   const Task& TaskOf(uint64_t uid) const {
-    const Task* task = state_.FindTask({uid});
+    const Task* task = state_.FindHolder({uid});
+    if (task == nullptr) task = state_.FindTask({uid});
     CHECK(task != nullptr) << "no task " << uid;
     return *task;
   }
@@ -40,12 +42,12 @@ class StateTest : public testing::Test {
     return MachineOf(uuid).used[kPods];
   }
   bool IsWaiting(uint64_t uid) const {
-    return state_.unscheduled().contains({uid});
+    return state_.unscheduled().contains(TaskOf(uid).id);
   }
 
   // Places the task; nobody is told yet.
   void Place(uint64_t uid, std::string_view uuid) {
-    state_.Place({uid}, MachineOf(uuid).id, 0);
+    state_.Place(TaskOf(uid).id, MachineOf(uuid).id, 0);
   }
   // Places the task and tells its client.
   void Run(uint64_t uid, std::string_view uuid) {

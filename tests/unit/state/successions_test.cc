@@ -505,7 +505,7 @@ TEST_F(SuccessionsTest, KeepTheNameOfAResourceThatNothingElseHas) {
 SubmitTask SuccessorOf(const Succession& succession, uint64_t uid,
                        const ClusterState& state) {
   SubmitTask submit;
-  submit.task = {uid};
+  submit.uid = {uid};
   submit.job_uuid = succession.job_uuid;
   submit.spec.request = state.ToNamed(succession.request);
   for (auto& [name, amount] : submit.spec.request) {

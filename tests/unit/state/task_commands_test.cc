@@ -103,7 +103,7 @@ TEST_F(UidReuseTest, SameTaskLeavesATombstoneForFurtherRemovals) {
   EXPECT_THAT(state_.jobs(), IsEmpty());
   EXPECT_EQ(Do(Completed(1)), Ack::kNotFound);
   EXPECT_EQ(Do(Updated(1, {})), Ack::kNotFound);
-  EXPECT_EQ(Do(ReportTaskUsage{TaskId{1}}), Ack::kNotFound);
+  EXPECT_EQ(Do(ReportTaskUsage{TaskUid{1}}), Ack::kNotFound);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk) << "the second is expected";
   EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
 }
@@ -135,6 +135,48 @@ TEST_F(UidReuseTest, OtherTaskTakesTheUidAndTheEarlierOneKeepsItsLoad) {
   Run(1, "m");
   EXPECT_EQ(UsedCpu("m"), 130);
   EXPECT_EQ(UsedPods("m"), 2);
+}
+
+TEST_F(UidReuseTest, TasksKeepTheirIds) {
+  Do(First());
+  Run(1, "m");
+  Do(Second());
+  Do(Third());
+  EXPECT_EQ(TaskOf(1).name, "c");
+  EXPECT_EQ(state_.FindTask({1})->name, "a");
+  EXPECT_EQ(state_.FindTask({1})->client.successor, TaskOf(1).id);
+  EXPECT_FALSE(state_.uids().AreIds());
+  Do(Removed(1));
+  Do(Removed(1));
+  Do(Removed(1));
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
+  EXPECT_TRUE(state_.uids().AreIds());
+}
+
+TEST_F(UidReuseTest, AUidMayHaveTheNumberOfAnotherTasksId) {
+  Do(First());
+  Do(Second());
+  const uint64_t number = TaskOf(1).id.value;
+  ASSERT_NE(number, 1u);
+  EXPECT_EQ(Do(Removed(number)), Ack::kNotFound) << "it is no client's";
+  EXPECT_EQ(Do(Completed(number)), Ack::kNotFound);
+  EXPECT_EQ(Do(Submitted(number, {.cpu = 5, .name = "d"})), Ack::kOk);
+  EXPECT_EQ(TaskOf(1).name, "b");
+  EXPECT_EQ(TaskOf(number).name, "d");
+  EXPECT_EQ(Do(Removed(number)), Ack::kOk);
+  EXPECT_EQ(Do(Removed(number)), Ack::kNotFound);
+  EXPECT_EQ(TaskOf(1).name, "b");
+}
+
+TEST_F(UidReuseTest, ATaskThatIsSubmittedByAnotherUidKeepsItsId) {
+  Do(Pod(1, "ns/a"));
+  Run(1, "m");
+  Do(Pod(2, "ns/a"));
+  EXPECT_EQ(TaskOf(2).id, TaskId{1});
+  EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
+  Do(Pod(1, "ns/b"));
+  EXPECT_EQ(TaskOf(1).name, "ns/b");
+  EXPECT_EQ(TaskOf(2).name, "ns/a");
 }
 
 TEST_F(UidReuseTest, OtherTaskReplacesAPlacementNobodyWasToldOf) {
@@ -210,7 +252,7 @@ TEST_F(UidReuseTest, SharedUidFreesTheOldestLoadAtEachRemoval) {
   EXPECT_EQ(UsedCpu("n"), 7);
   EXPECT_EQ(Do(Removed(1)), Ack::kOk);
   EXPECT_EQ(UsedCpu("n"), 0);
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
   EXPECT_THAT(state_.jobs(), IsEmpty());
   EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
 }
@@ -342,7 +384,7 @@ TEST_F(UidReuseTest, PodThatWaitsKeepsItsAgeUnderAnotherUid) {
   Do(Pod(1, "ns/a"), 10);
   const uint64_t sequence = TaskOf(1).sequence;
   EXPECT_EQ(Do(Pod(2, "ns/a"), 20), Ack::kOk);
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
   EXPECT_TRUE(IsWaiting(2));
   EXPECT_EQ(TaskOf(2).submitted_ms, 10);
   EXPECT_EQ(TaskOf(2).sequence, sequence);
@@ -358,9 +400,9 @@ TEST_F(UidReuseTest, PodThatRunsIsReportedAgainUnderAnotherUid) {
   Do(Pod(2, "ns/a"));
   EXPECT_EQ(UsedCpu("m"), 100) << "it counts once";
   ASSERT_THAT(Outbox(), SizeIs(1));
-  EXPECT_EQ(Outbox()[0].task, TaskId{2});
+  EXPECT_EQ(Outbox()[0].task, TaskOf(2).id);
   EXPECT_EQ(Outbox()[0].machine, MachineOf("m").id);
-  EXPECT_FALSE(state_.IsUntold({2})) << "its client was told before";
+  EXPECT_FALSE(state_.IsUntold(TaskOf(2).id)) << "its client was told before";
   Do(Completed(2));
   EXPECT_EQ(UsedCpu("m"), 0);
 }
@@ -370,8 +412,8 @@ TEST_F(UidReuseTest, PodThatNobodyWasToldOfIsReportedOnceUnderAnotherUid) {
   Place(1, "m");
   Do(Pod(2, "ns/a"));
   ASSERT_THAT(Outbox(), SizeIs(1));
-  EXPECT_EQ(Outbox()[0].task, TaskId{2});
-  EXPECT_TRUE(state_.IsUntold({2}));
+  EXPECT_EQ(Outbox()[0].task, TaskOf(2).id);
+  EXPECT_TRUE(state_.IsUntold(TaskOf(2).id));
 }
 
 TEST_F(UidReuseTest, PodOnADepartedMachineWaitsAgainUnderAnotherUid) {
@@ -425,7 +467,7 @@ TEST_F(UidReuseTest, PodThatWasMutedWaitsAgainUnderAnotherUid) {
   EXPECT_FALSE(IsWaiting(1));
   Do(Pod(2, "ns/b"));
   EXPECT_TRUE(IsWaiting(2));
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
 }
 
 // What it shared its uid with has none then, and keeps what it uses.
@@ -434,7 +476,7 @@ TEST_F(UidReuseTest, PodThatGoesToAnotherUidLeavesEarlierHoldersWhereTheyAre) {
   Run(1, "m");
   Do(Pod(1, "ns/b"));
   Do(Pod(2, "ns/b"));
-  EXPECT_EQ(state_.FindTask({1}), nullptr);
+  EXPECT_EQ(state_.FindHolder({1}), nullptr);
   EXPECT_EQ(UsedCpu("m"), 100);
   EXPECT_EQ(Do(Removed(1)), Ack::kNotFound);
   Do(Pod(3, "ns/a"));
@@ -469,22 +511,6 @@ TEST_F(UidReuseTest, StrictRepliesKnowNoNames) {
   second.reject_if_known = true;
   EXPECT_EQ(Do(second), Ack::kOk);
   EXPECT_EQ(state_.pending_count(), 2);
-}
-
-// A client may submit any uid, those that displaced tasks have included.
-TEST_F(UidReuseTest, DisplacedTasksGiveWayToAClientsUid) {
-  Do(First());
-  Run(1, "m");
-  Do(Second());
-  const TaskId own = TaskOf(1).client.earlier_holders[0];
-  EXPECT_EQ(Do(Removed(own.value)), Ack::kNotFound) << "it is no client's";
-  EXPECT_EQ(Do(Completed(own.value)), Ack::kNotFound);
-  EXPECT_EQ(Do(Submitted(own.value, {.name = "c"})), Ack::kOk);
-  EXPECT_TRUE(IsWaiting(own.value));
-  EXPECT_NE(TaskOf(1).client.earlier_holders[0], own);
-  EXPECT_EQ(UsedCpu("m"), 100);
-  Do(Removed(1));
-  EXPECT_EQ(UsedCpu("m"), 0);
 }
 
 }  // namespace
