@@ -46,7 +46,8 @@ type InspectorClient interface {
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*Status, error)
 	// Machines in the order in which they were added.
 	ListMachines(ctx context.Context, in *ListMachinesRequest, opts ...grpc.CallOption) (*ListMachinesResponse, error)
-	// Tasks in the order of their uids.
+	// Tasks in the order of their ids, which nearly always have the numbers of
+	// their uids.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
 	// One job with its counts; NOT_FOUND where it is unknown.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*Job, error)
@@ -212,7 +213,8 @@ type InspectorServer interface {
 	GetStatus(context.Context, *GetStatusRequest) (*Status, error)
 	// Machines in the order in which they were added.
 	ListMachines(context.Context, *ListMachinesRequest) (*ListMachinesResponse, error)
-	// Tasks in the order of their uids.
+	// Tasks in the order of their ids, which nearly always have the numbers of
+	// their uids.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
 	// One job with its counts; NOT_FOUND where it is unknown.
 	GetJob(context.Context, *GetJobRequest) (*Job, error)
