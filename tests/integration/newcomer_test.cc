@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <optional>
 
 #include "integration/client.h"
 #include "integration/messages.h"
@@ -21,57 +23,57 @@ using testing::Pair;
 
 class Newcomer : public testing::Test {
  protected:
-  static Options WithQuiet(int64_t ms) {
+  // A daemon with a node and a task, which its first client has announced, and
+  // to which a newcomer connects.
+  void Start(int64_t quiet_ms) {
     Options options = MiniServer::OptionsFor(ReplyMode::kContract);
-    options.announcement_quiet_ms = ms;
-    return options;
+    options.announcement_quiet_ms = quiet_ms;
+    server_.emplace(options);
+    first_.emplace(server_->port());
+    first_->AddNode(NodeMessage("n"));
+    first_->Submit(TaskMessage(1));
+    newcomer_.emplace(server_->port());
+    EXPECT_EQ(newcomer_->Check(""), firmament::SERVING);
   }
+  std::future<firmament::SchedulingDeltas> ScheduleNewcomer() {
+    return std::async(std::launch::async,
+                      [this] { return newcomer_->Schedule(); });
+  }
+
+  std::optional<MiniServer> server_;
+  std::optional<Client> first_;
+  std::optional<Client> newcomer_;
 };
 
+// So long that no test would see its end.
+constexpr int64_t kForEverMs = 600000;
+
 TEST_F(Newcomer, ThatOnlySchedulesIsToldWhatAnotherConnectionSubmitted) {
-  const MiniServer server(WithQuiet(20));
-  Client first(server.port());
-  first.AddNode(NodeMessage("n"));
-  first.Submit(TaskMessage(1));
-  Client script(server.port());
-  EXPECT_EQ(script.Check(""), firmament::SERVING);
-  EXPECT_THAT(PlacesOf(script.Schedule()), ElementsAre(Pair(1, PuOf("n"))));
-  EXPECT_EQ(first.Status().stale_tasks(), 0);
-  EXPECT_EQ(first.Status().stale_machines(), 0);
+  Start(/*quiet_ms=*/20);
+  EXPECT_THAT(PlacesOf(newcomer_->Schedule()), ElementsAre(Pair(1, PuOf("n"))));
+  EXPECT_EQ(first_->Status().stale_tasks(), 0);
+  EXPECT_EQ(first_->Status().stale_machines(), 0);
 }
 
 TEST_F(Newcomer, IsToldOnlyWhatItAnnouncesAgain) {
-  // It would wait for ever.
-  const MiniServer server(WithQuiet(600000));
-  Client first(server.port());
-  first.AddNode(NodeMessage("n"));
-  first.Submit(TaskMessage(1));
-  first.Submit(TaskMessage(2));
-  Client bridge(server.port());
-  EXPECT_EQ(bridge.Check(""), firmament::SERVING);
-  std::future<firmament::SchedulingDeltas> reply =
-      std::async(std::launch::async, [&] { return bridge.Schedule(); });
+  Start(kForEverMs);
+  first_->Submit(TaskMessage(2));
+  std::future<firmament::SchedulingDeltas> reply = ScheduleNewcomer();
   // Before the call has come, this says nothing.
-  while (first.Status().stale_tasks() == 0) first.Submit(TaskMessage(1));
+  while (first_->Status().stale_tasks() == 0) first_->Submit(TaskMessage(1));
   EXPECT_THAT(reply.get().deltas(), IsEmpty()) << "its node is not announced";
-  bridge.AddNode(NodeMessage("n"));
-  EXPECT_THAT(PlacesOf(bridge.Schedule()), ElementsAre(Pair(1, PuOf("n"))));
-  EXPECT_EQ(first.Status().stale_tasks(), 1) << "task 2";
+  newcomer_->AddNode(NodeMessage("n"));
+  EXPECT_THAT(PlacesOf(newcomer_->Schedule()), ElementsAre(Pair(1, PuOf("n"))));
+  EXPECT_EQ(first_->Status().stale_tasks(), 1) << "task 2";
 }
 
 TEST_F(Newcomer, DoesNotHoldUpOthers) {
-  const MiniServer server(WithQuiet(600000));
-  Client first(server.port());
-  first.AddNode(NodeMessage("n"));
-  first.Submit(TaskMessage(1));
-  Client script(server.port());
-  EXPECT_EQ(script.Check(""), firmament::SERVING);
-  std::future<firmament::SchedulingDeltas> reply =
-      std::async(std::launch::async, [&] { return script.Schedule(); });
-  EXPECT_THAT(PlacesOf(first.Schedule()), ElementsAre(Pair(1, PuOf("n"))));
+  Start(kForEverMs);
+  std::future<firmament::SchedulingDeltas> reply = ScheduleNewcomer();
+  EXPECT_THAT(PlacesOf(first_->Schedule()), ElementsAre(Pair(1, PuOf("n"))));
   // Somebody begins anew: that ends it.
   while (reply.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    first.AddNode(NodeMessage("n"));
+    first_->AddNode(NodeMessage("n"));
   }
 }
 

@@ -52,6 +52,17 @@ class HeldAcksTest : public testing::Test {
   void Place(uint64_t uid) {
     cluster_.mutable_state().Place(cluster_.TaskOf(uid).id, {0}, 0);
   }
+  static SubmitTask Newer() {
+    return Submitted(1, {.cpu = 100, .job = "web", .name = "newer"});
+  }
+  // The task with the uid runs, as its client has read, and a newer one gets
+  // it.
+  void ReuseUid() {
+    Place(1);
+    cluster_.Deliver();
+    Read(0);
+    cluster_.Apply(Newer());
+  }
 
   TestScheduler cluster_;
   HeldAcks held_{&cluster_.mutable_state(),
@@ -94,10 +105,7 @@ TEST_F(HeldAcksTest, AreReleasedAtOnceIfTheReplyDidNotArrive) {
 }
 
 TEST_F(HeldAcksTest, OfAContestedUidMuteItsNewHolderInTheEnd) {
-  Place(1);
-  cluster_.Deliver();
-  Read(0);
-  cluster_.Apply(Submitted(1, {.cpu = 100, .job = "web", .name = "newer"}));
+  ReuseUid();
   EXPECT_TRUE(Remove(1, 0, /*keeps_uid=*/true));
   EXPECT_FALSE(cluster_.TaskOf(1).client.IsMuted()) << "it may be placed yet";
   EXPECT_EQ(Read(1000), 0u) << "it waits";
@@ -106,26 +114,16 @@ TEST_F(HeldAcksTest, OfAContestedUidMuteItsNewHolderInTheEnd) {
 }
 
 TEST_F(HeldAcksTest, OfAContestedUidMuteNobodyOfALaterLife) {
-  Place(1);
-  cluster_.Deliver();
-  Read(0);
-  const Command newer =
-      Submitted(1, {.cpu = 100, .job = "web", .name = "newer"});
-  cluster_.Apply(newer);
+  ReuseUid();
   EXPECT_TRUE(Remove(1, 0, /*keeps_uid=*/true));
   cluster_.Apply(BeginAnnouncement());
-  cluster_.Apply(newer);
+  cluster_.Apply(Newer());
   EXPECT_EQ(ReleaseDue(kReusedUs), 1u);
   EXPECT_FALSE(cluster_.TaskOf(1).client.IsMuted());
 }
 
 TEST_F(HeldAcksTest, OfAContestedUidMuteItIfNobodyBeganAnewAfterAll) {
-  Place(1);
-  cluster_.Deliver();
-  Read(0);
-  const Command newer =
-      Submitted(1, {.cpu = 100, .job = "web", .name = "newer"});
-  cluster_.Apply(newer);
+  ReuseUid();
   EXPECT_TRUE(Remove(1, 0, /*keeps_uid=*/true));
   cluster_.Apply(BeginAnnouncement{.is_certain = false});
   cluster_.Apply(Updated(1, {.cpu = 100, .name = "newer"}));
