@@ -146,7 +146,7 @@ class SolveCommand final : public Command {
                     "lines of DIMACS: f TAIL HEAD FLOW.",
                     &options_.wants_flow);
     flags.AddInteger(
-        {.name = "search-nodes",
+        {.name = "search_nodes",
          .value = "N",
          .help = "How many relaxations to solve at most if arcs are\n"
                  "all or none; 0 is no limit (10000)."},
@@ -234,7 +234,7 @@ absl::Status SolveCommand::Failure(const SolveReport& report,
       index == 0 ? path_ : StrCat(changes_path_, ": after group ", index), ": ",
       outcome, result.error == outcome ? "" : StrCat(": ", result.error),
       result.outcome == SolveOutcome::kBudgetSpent
-          ? "; --search-nodes raises the limit"
+          ? "; --search_nodes raises the limit"
           : "");
   return result.outcome == SolveOutcome::kInvalidProblem
              ? absl::InvalidArgumentError(message)
