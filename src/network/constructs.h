@@ -13,7 +13,7 @@
 // arcs.  An arc may be given a convex cost instead of its flat one.
 //
 // Which solver: SolveAllOrNone() (solver/all_or_none.h) if an arc is all or
-// none, else any. docs/flow-network.md says when to use which.
+// none, else any. docs/flow-constructs.md says when to use which.
 //
 // Threads: free functions without state.
 // Errors: none here.  ValidateProblem() rejects invalid bounds (at_least above

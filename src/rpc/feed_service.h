@@ -1,5 +1,5 @@
 // sluice.v1.Feed: the stream of a client that watches a cluster
-// (sluice/v1/feed.proto, docs/api.md).
+// (sluice/v1/feed.proto, docs/feed.md).
 //
 // Only one message is read while the one before is applied.  So HTTP/2 slows
 // down a client that sends faster than the daemon applies.  What a client does

@@ -219,7 +219,7 @@ FamilyNetwork MakeRandom(int node_count, int degree, uint64_t seed) {
   return network;
 }
 
-// The shapes of docs/performance.md; one seed a family.  Load is tasks over
+// The shapes of docs/quality.md; one seed a family.  Load is tasks over
 // slots: 0.9 unless the name says more.  At 1.0 the last task has one slot left
 // to find.
 template <bool has_task_nodes, int class_count, int preference_count,

@@ -67,7 +67,7 @@ struct Family {
   FamilyNetwork (*make)(const FamilySize& size, LadderForm form);
 };
 
-// All of them; the letters are those of docs/performance.md.
+// All of them; the letters are those of docs/quality.md.
 std::span<const Family> Families();
 
 // What changes from one round to the next: each `tasks_per`-th task is

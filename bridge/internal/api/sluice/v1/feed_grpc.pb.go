@@ -1,8 +1,8 @@
 // A stream for clients that watch a cluster: they state what there is, and are
 // told where tasks go as soon as it is decided.
 //
-// What a client states, and what it may not state, is described in docs/api.md
-// ("The feed") as a state machine.  In short:
+// docs/feed.md describes as a state machine what a client states, and what it
+// may not state.  In short:
 //
 //   client                                daemon
 //   feed "shop", events 1..k:
