@@ -80,6 +80,24 @@ std::string KeyOf(const v1::StoredDelta& delta) {
   return DeltaKey(delta.sequence());
 }
 
+ClientHandle ClientOf(const v1::StoredTask& stored) {
+  ClientHandle client;
+  client.uid = {stored.has_client_uid() ? stored.client_uid() : stored.uid()};
+  client.expected_removals = stored.expected_removals();
+  for (const uint64_t id : stored.earlier_holders()) {
+    client.earlier_holders.push_back({id});
+  }
+  if (stored.is_displaced()) {
+    client.uid_standing = UidStanding::kDisplaced;
+  } else if (stored.is_muted()) {
+    client.uid_standing = UidStanding::kMuted;
+  }
+  client.announcement = stored.announcement();
+  client.feed = {stored.feed_id()};
+  client.feed_task_id = stored.feed_task_id();
+  return client;
+}
+
 // One recovery: takes the records in the order of their keys.
 class Recovery {
  public:
@@ -335,20 +353,7 @@ absl::Status Recovery::AddMessage(const v1::StoredTask& stored) {
   task.sequence = stored.sequence();
   task.machine = {stored.machine_id()};
   task.pu = stored.pu();
-  task.client.uid = {stored.has_client_uid() ? stored.client_uid()
-                                             : stored.uid()};
-  task.client.expected_removals = stored.expected_removals();
-  for (const uint64_t id : stored.earlier_holders()) {
-    task.client.earlier_holders.push_back({id});
-  }
-  if (stored.is_displaced()) {
-    task.client.uid_standing = UidStanding::kDisplaced;
-  } else if (stored.is_muted()) {
-    task.client.uid_standing = UidStanding::kMuted;
-  }
-  task.client.announcement = stored.announcement();
-  task.client.feed = {stored.feed_id()};
-  task.client.feed_task_id = stored.feed_task_id();
+  task.client = ClientOf(stored);
   task.is_foreign = stored.is_foreign();
   RETURN_IF_ERROR(ContradictionIf(
       stored.disturbances() < 0 ||
