@@ -41,22 +41,19 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
   const std::optional<HeldAcks::Hold> hold =
       held_acks_.HoldFor(command, now_us);
   AckMessage message{std::move(request.done), Ack::kOk, request.entered_us};
-  if (std::holds_alternative<BeginAnnouncement>(command)) {
+  const StateCounters before = state_.counters();
+  const bool is_beginning = std::holds_alternative<BeginAnnouncement>(command);
+  // What the client announced on another connection just before is of the same
+  // life.
+  if (is_beginning && before.former_stale_below.has_value() &&
+      request.entered_us - began_us_ < kSameBeginningUs) {
     held_acks_.NoteCountingClient();
-    if (!state_.counters().is_announcement_expected) {
-      expected_us_ = request.entered_us;
-    }
-    // What the client announced on another connection just before is of the
-    // same life.
-    if (state_.counters().former_stale_below.has_value() &&
-        request.entered_us - began_us_ < kSameBeginningUs) {
-      acks_.push_back(std::move(message));
-      return std::nullopt;
-    }
+    acks_.push_back(std::move(message));
+    return std::nullopt;
   }
-  const uint32_t stale_below = state_.counters().stale_below;
   message.ack = state_.Apply(command, now_ms);
-  NoteMention(command, stale_below, request.entered_us);
+  NoteBeginning(before, is_beginning, request.entered_us);
+  NoteMention(command, before.stale_below, request.entered_us);
   if (const auto* submit = std::get_if<SubmitTask>(&command)) {
     held_acks_.NoteSubmission(submit->uid, now_us);
   }
@@ -67,6 +64,18 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
     acks_.push_back(std::move(message));
   }
   return ack;
+}
+
+void Contract::NoteBeginning(const StateCounters& before, bool is_beginning,
+                             int64_t entered_us) {
+  const StateCounters& now = state_.counters();
+  if (now.is_announcement_expected) {
+    if (!before.is_announcement_expected) expected_us_ = entered_us;
+    return;
+  }
+  const bool has_opened =
+      before.is_announcement_expected && before.stale_below != now.stale_below;
+  if (is_beginning || has_opened) held_acks_.NoteCountingClient();
 }
 
 void Contract::NoteMention(const Command& command, uint32_t stale_below_before,
@@ -87,18 +96,18 @@ void Contract::NoteMention(const Command& command, uint32_t stale_below_before,
 
 void Contract::Call(ScheduleCall* call, int64_t now_us) {
   // Whoever calls again has read what it got, unless it calls ahead.
-  const auto is_held = [this](const ScheduleCall* one) { return IsHeld(*one); };
+  const auto is_held = [this](const WaitingCall& one) { return IsHeld(one); };
   if (active_call_ == nullptr && !replies_.is_in_flight() &&
       std::ranges::all_of(waiting_calls_, is_held)) {
     held_acks_.NoteRepliesRead(now_us, &acks_);
   }
-  waiting_calls_.push_back(call);
+  waiting_calls_.push_back({call, now_us});
 }
 
 int64_t Contract::BeginCall(bool is_in_round) {
   int64_t gone = 0;
   for (auto it = waiting_calls_.begin(); it != waiting_calls_.end();) {
-    ScheduleCall* const call = *it;
+    ScheduleCall* const call = it->call;
     if (is_shutting_down_) {
       AnswerEmpty(call);
     } else if (is_in_round || has_call() || replies_.is_in_flight()) {
@@ -106,7 +115,7 @@ int64_t Contract::BeginCall(bool is_in_round) {
     } else if (call->IsCancelled()) {
       ++gone;
       AnswerEmpty(call);
-    } else if (IsHeld(*call)) {
+    } else if (IsHeld(*it)) {
       ++it;
       continue;
     } else {
@@ -117,8 +126,14 @@ int64_t Contract::BeginCall(bool is_in_round) {
   return gone;
 }
 
-bool Contract::IsHeld(const ScheduleCall& call) const {
-  return state_.counters().is_announcement_expected && call.IsOfNewcomer();
+bool Contract::IsHeld(const WaitingCall& waiting) const {
+  return state_.counters().is_announcement_expected &&
+         waiting.call->IsOfNewcomer() &&
+         tended_us_ - waiting.since_us < NewcomerWaitUs();
+}
+
+int64_t Contract::NewcomerWaitUs() const {
+  return kSilences * options_.announcement_quiet_ms * 1000;
 }
 
 const ScheduleReply* Contract::AnswerCall() {
@@ -138,30 +153,31 @@ void Contract::EndReply(bool is_delivered, int64_t now_us) {
 }
 
 bool Contract::Tend(int64_t now_ms, int64_t now_us) {
+  tended_us_ = now_us;
   held_acks_.ReleaseDue(now_us, is_shutting_down_, &acks_);
   return TendAnnouncements(now_ms, now_us);
 }
 
-bool Contract::IsAnnouncementOver(int64_t now_us) const {
+std::optional<int64_t> Contract::AnnouncementEndUs() const {
   const StateCounters& counters = state_.counters();
+  if (counters.is_announcement_expected) return expected_us_ + NewcomerWaitUs();
+  if (!counters.former_stale_below.has_value()) return std::nullopt;
   const int64_t quiet_us = options_.announcement_quiet_ms * 1000;
-  if (counters.is_announcement_expected) {
-    return now_us - expected_us_ >= kSilences * quiet_us;
-  }
-  const int64_t silence_us = now_us - mentioned_us_;
-  return counters.former_stale_below.has_value() &&
-         silence_us >= (has_mentioned_ ? 1 : kSilences) * quiet_us;
+  return mentioned_us_ + (has_mentioned_ ? quiet_us : kSilences * quiet_us);
+}
+
+int64_t Contract::DueUs() const {
+  const int64_t acks_us = held_acks_.DueUs();
+  return std::min(acks_us, AnnouncementEndUs().value_or(acks_us));
 }
 
 bool Contract::TendAnnouncements(int64_t now_ms, int64_t now_us) {
   const StateCounters& counters = state_.counters();
   bool has_changed = false;
-  if (IsAnnouncementOver(now_us)) {
+  if (const std::optional<int64_t> end_us = AnnouncementEndUs()) {
+    if (now_us < *end_us) return false;
     state_.Apply(EndAnnouncement(), now_ms);
     has_changed = true;
-  } else if (counters.former_stale_below.has_value() ||
-             counters.is_announcement_expected) {
-    return false;
   }
   if (options_.forget_stale_after_ms == 0 ||
       counters.announcement == forgotten_ ||

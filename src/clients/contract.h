@@ -22,6 +22,7 @@
 #include "clients/messages.h"
 #include "clients/replies.h"
 #include "clients/schedule_call.h"
+#include "state/changes.h"
 #include "state/cluster_state.h"
 #include "state/command.h"
 
@@ -69,9 +70,8 @@ class Contract {
   // announces, and forgets what it did not.  Returns true if an announcement
   // changed the state.
   bool Tend(int64_t now_ms, int64_t now_us);
-  // When the next acknowledgment has waited long enough; a time far away for
-  // none.
-  int64_t DueUs() const { return held_acks_.DueUs(); }
+  // When there is something to tend to; a time far away for nothing.
+  int64_t DueUs() const;
 
   // From here on calls are answered with empty replies.
   void BeginShutdown() { is_shutting_down_ = true; }
@@ -83,12 +83,23 @@ class Contract {
   bool has_acks() const { return !acks_.empty(); }
 
  private:
+  // A client that begins by calling Check assigns uids by counting.  One that
+  // only might begin anew may do so or not.
+  void NoteBeginning(const StateCounters& before, bool is_beginning,
+                     int64_t entered_us);
   void NoteMention(const Command& command, uint32_t stale_below_before,
                    int64_t entered_us);
+  struct WaitingCall {
+    ScheduleCall* call;
+    int64_t since_us;
+  };
   // True if it is to wait until it is clear whether its client begins anew.
-  bool IsHeld(const ScheduleCall& call) const;
-  // True if the client has announced everything, or the wait for it is over.
-  bool IsAnnouncementOver(int64_t now_us) const;
+  bool IsHeld(const WaitingCall& waiting) const;
+  // When the client has announced everything, or the wait for it is over;
+  // nullopt if nothing is announced or expected.
+  std::optional<int64_t> AnnouncementEndUs() const;
+  // How long a client that might begin anew is awaited.
+  int64_t NewcomerWaitUs() const;
   bool TendAnnouncements(int64_t now_ms, int64_t now_us);
   void AnswerEmpty(ScheduleCall* call);
 
@@ -98,7 +109,8 @@ class Contract {
   HeldAcks held_acks_;
   std::vector<AckMessage> acks_;
   std::vector<ReplyMessage> answers_;
-  std::deque<ScheduleCall*> waiting_calls_;
+  std::deque<WaitingCall> waiting_calls_;
+  int64_t tended_us_ = 0;                // As of when calls are held.
   ScheduleCall* active_call_ = nullptr;  // Whose round is running.
   bool is_shutting_down_ = false;
   // True if anything was mentioned since the last announcement began; and when.

@@ -74,7 +74,8 @@ void MachineCommands::AnnounceAgain(MachineId id) {
   Machine* machine = state_.MutableMachine(id);
   Announcements announcements(now_ms_, &state_);
   announcements.NoteAgain(machine->announcement);
-  if (machine->announcement == state_.counters().announcement) {
+  // It was mentioned since its client last began anew.
+  if (machine->announcement >= state_.counters().stale_below) {
     announcements.Apply(BeginAnnouncement());
   }
   announcements.Mention(machine);

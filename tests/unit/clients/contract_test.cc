@@ -113,14 +113,29 @@ TEST_F(NewcomerTest, IsNoBeginnerIfItStaysSilent) {
 
 TEST_F(NewcomerTest, IsAwaitedNoLongerBecauseOthersCome) {
   Apply(BeginAnnouncement{.is_certain = false}, 9000000);
+  EXPECT_EQ(contract_.DueUs(), 11000000);
   EXPECT_TRUE(contract_.Tend(11000, 11000000));
-  EXPECT_TRUE(IsLetGoOn());
+  Apply(BeginAnnouncement{.is_certain = false}, 11000000);
+  EXPECT_TRUE(IsLetGoOn()) << "its time is over, whoever comes now";
 }
 
 TEST_F(NewcomerTest, IsNoBeginnerBecauseSomebodyReusesAUid) {
   Apply(Submitted(1, {.name = "newer"}), 1100000);
   EXPECT_FALSE(IsLetGoOn());
   EXPECT_FALSE(scheduler_.state().FindMachine("m")->is_stale);
+}
+
+// Its client would read a reply that names them before it forgets them.
+TEST_F(NewcomerTest, DelaysNoRemovalsUnlessItBeginsAnew) {
+  Apply(Submitted(2), 1100000);
+  Take();
+  Apply(Removed(2), 1100000);
+  EXPECT_THAT(Take().acks, SizeIs(1));
+  Apply(Submitted(1), 1200000);
+  Apply(Submitted(2), 1200000);
+  Take();
+  Apply(Removed(2), 1300000);
+  EXPECT_THAT(Take().acks, IsEmpty()) << "it counts its tasks";
 }
 
 TEST_F(NewcomerTest, DoesNotHoldUpOthers) {

@@ -72,11 +72,11 @@ TEST_F(AnnouncementsTest, MakeNothingStaleIfTheyAreExpectedInVain) {
   Do(BeginAnnouncement{.is_certain = false});
   Do(EndAnnouncement());
   Do(Pod(1, "ns/1"));
-  Announce("m");
   EXPECT_TRUE(MachineOf("n").IsUsable());
   EXPECT_FALSE(TaskOf(2).client.is_stale);
   Announce("m");
-  EXPECT_FALSE(MachineOf("n").IsUsable()) << "now it says so itself";
+  EXPECT_FALSE(MachineOf("n").IsUsable()) << "now a client says so itself";
+  EXPECT_TRUE(TaskOf(2).client.is_stale);
 }
 
 // It has not come to everything yet.
