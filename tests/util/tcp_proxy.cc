@@ -63,13 +63,23 @@ TcpProxy::~TcpProxy() {
 }
 
 void TcpProxy::SetMode(Mode mode) {
+  const MutexLock lock(mutex_);
   mode_ = mode;
+  const int64_t time = ++times_set_;
   eventfd_write(wake_, 1);
+  while (times_followed_ < time) is_followed_.Wait(mutex_);
+}
+
+TcpProxy::Mode TcpProxy::Follow() {
+  const MutexLock lock(mutex_);
+  times_followed_ = times_set_;
+  is_followed_.NotifyAll();
+  return mode_;
 }
 
 void TcpProxy::Run() {
   while (!is_ending_) {
-    const Mode mode = mode_;
+    const Mode mode = Follow();
     std::vector<pollfd> waits = {{wake_, POLLIN, 0}};
     if (mode != Mode::kIsSilent) {
       waits.push_back({listener_, POLLIN, 0});
@@ -87,7 +97,7 @@ void TcpProxy::Run() {
     PCHECK(poll(waits.data(), waits.size(), -1) >= 0 || errno == EINTR);
     eventfd_t ignored = 0;
     eventfd_read(wake_, &ignored);
-    if (mode == Mode::kIsSilent || mode_ != mode) continue;
+    if (mode == Mode::kIsSilent) continue;
     if ((waits[1].revents & POLLIN) != 0) Accept();
     for (auto i = connections_.begin(); i != connections_.end();) {
       const bool goes_on = Move(&i->request) &&

@@ -10,9 +10,12 @@
 #define SLUICE_TESTS_UTIL_TCP_PROXY_H_
 
 #include <atomic>
+#include <cstdint>
 #include <list>
 #include <string>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace sluice {
 
@@ -32,6 +35,7 @@ class TcpProxy {
 
   int port() const { return port_; }
 
+  // Returns once nothing is moved by the mode of before any more.
   void SetMode(Mode mode);
 
  private:
@@ -48,6 +52,8 @@ class TcpProxy {
   };
 
   void Run();
+  // Of the thread: the mode to go by from now on.
+  Mode Follow();
   void Accept();
   // Reads and writes what can be without waiting.  Returns false on an error.
   static bool Move(Way* way);
@@ -57,8 +63,12 @@ class TcpProxy {
   int port_ = 0;
   int listener_ = -1;
   int wake_ = -1;
-  std::atomic<Mode> mode_ = Mode::kForwards;
   std::atomic<bool> is_ending_ = false;
+  Mutex mutex_;
+  CondVar is_followed_;
+  Mode mode_ ABSL_GUARDED_BY(mutex_) = Mode::kForwards;
+  int64_t times_set_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t times_followed_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<Connection> connections_;  // Of the thread.
   std::thread thread_;
 };
