@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+import docs_test
 import layers_test
 import tidy_test
 
@@ -254,6 +255,30 @@ class ChecksTest(unittest.TestCase):
                     "README.md:1: docs/b.md does not exist",
                     "README.md:2: docs/a.md#no has no such heading",
                     "README.md:2: src/core/x.cc does not exist")
+
+    def test_flags_of_the_bridge_have_their_rows(self):
+        app = "bridge/internal/app/"
+        page = "docs/kubernetes.md"
+        tree = {app + "options.go":
+                    'flags.StringVar(&o.Feed, "feed", o.Feed,\n\t"Of it.")\n'
+                    'flags.IntVar(&o.Burst, "bind-burst", o.Burst, "How")\n',
+                app + "command.go":
+                    'sets.FlagSet("version").Bool("version", false, "print")\n',
+                app + "certificates.go":
+                    'flags.DurationVar(&o.wanted.Validity, "validity", v,\n'
+                    'flags.StringVar(&o.feed, "feed", o.feed, "Of it.")\n',
+                page: "| `--elsewhere` | | |\n"
+                      "## Flags of the bridge\n"
+                      "| `--feed` | `a` | b |\n| `--version` | | |\n"
+                      "| `--gone` | | |\n"
+                      "### Libraries\n| `--bind-burst` | | |\n"
+                      "### Making certificates\n"
+                      "| `--validity` | | |\n| `--label` | | |\n"}
+        self.expect(docs_test.check_bridge_flags, tree,
+                    f"{page}:1: no row for 'bind-burst' of {app}options.go",
+                    f"{page}:5: 'gone' is not in {app}options.go",
+                    f"{page}:1: no row for 'feed' of {app}certificates.go",
+                    f"{page}:10: 'label' is not in {app}certificates.go")
 
     def test_skips_of_the_bridge_are_listed(self):
         def event(action, test=None, output=""):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks that the documents say what the sources say: one function a rule.
 
-Links, full paths, punctuation and spelling are tidy_test.py's; that flags and
-metrics have their rows, options_test.cc's and metrics_test.cc's.  Each error is
-one line, file:line: what is wrong.
+Links, full paths, punctuation and spelling are tidy_test.py's; that the daemon's
+flags and metrics have their rows, options_test.cc's and metrics_test.cc's; the
+defaults of the bridge's flags, flags_test.go's.  Each error is one line,
+file:line: what is wrong.
 
 usage: docs_test.py [source directory]
 """
@@ -28,11 +29,17 @@ def check_readme_is_short(root):
         yield f"README.md:{count}: at most {README_LINES_MAX} lines are wanted"
 
 
-def check_table(root, page, source, row, wanted):
-    """The rows of `page` that match `row` are what `source` defines."""
+def check_table(root, page, source, row, wanted, heading=None):
+    """The rows of `page` that match `row` are what `source` defines.
+
+    With `heading` only those between it and the next heading count.
+    """
     told = {}  # What a row is about: its line, and what it says.
+    is_in_section = heading is None
     for number, line in lines_of(root / page):
-        match = re.match(row, line)
+        if heading is not None and line.startswith("#"):
+            is_in_section = line == heading
+        match = re.match(row, line) if is_in_section else None
         if match:
             told[match[1]] = number, match[2] if match.re.groups > 1 else None
     for name in sorted(wanted.keys() - told.keys()):
@@ -50,6 +57,18 @@ def check_limits(root):
     names = re.findall(r"constexpr \w+ (k\w+) =", (root / source).read_text())
     yield from check_table(root, "docs/operating.md", source,
                            r"\| `(k\w+Max)` \|", dict.fromkeys(names))
+
+
+def check_bridge_flags(root):
+    app = root / "bridge/internal/app"
+    page = "docs/kubernetes.md"
+    for heading, names in (("## Flags of the bridge", ("options", "command")),
+                           ("### Making certificates", ("certificates",))):
+        text = "".join((app / f"{name}.go").read_text() for name in names)
+        flags = re.findall(r'\.(?:\w+Var\(&[\w.]+, |Bool\()"([\w-]+)",', text)
+        yield from check_table(
+            root, page, f"bridge/internal/app/{names[0]}.go",
+            r"\| `--([\w-]+)` \|", dict.fromkeys(flags), heading)
 
 
 def check_constraints(root):
@@ -140,9 +159,9 @@ def check_rule_example(root):
             yield f"{page.relative_to(root)}:1: {sources[language]} has no:\n{block}"
 
 
-CHECKS = (check_readme_is_short, check_limits, check_constraints, check_calls,
-          check_metrics_exist, check_short_paths, check_functions,
-          check_rule_example)
+CHECKS = (check_readme_is_short, check_limits, check_bridge_flags,
+          check_constraints, check_calls, check_metrics_exist,
+          check_short_paths, check_functions, check_rule_example)
 
 
 def main():
