@@ -99,7 +99,7 @@ void Core::Inspect(const absl::Status& certificate, FlowSolution* flow) {
                << certificate;
     *flow = FlowSolution();
   } else if (flow->outcome != SolveOutcome::kOptimal &&
-             // The round then asks for less (round/pass.h).
+             // The round then asks for less (round/passes/pass.h).
              flow->outcome != SolveOutcome::kInfeasible &&
              // Nothing but a shutdown cancels a solve, and word of it may come
              // later.

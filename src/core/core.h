@@ -29,7 +29,7 @@
 #include "clients/messages.h"
 #include "core/core_metrics.h"
 #include "observe/metrics.h"
-#include "round/rebalance_plan.h"
+#include "round/plans/rebalance_plan.h"
 #include "round/round_solver.h"
 #include "round/scheduler.h"
 #include "sluice/base/clock.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "round/draining.h"
+#include "round/leaving/draining.h"
 #include "round/scheduler.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cost/policy_set.h"
-#include "round/round_stats.h"
+#include "round/context/round_stats.h"
 #include "round/scheduler.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/task.h"

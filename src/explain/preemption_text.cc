@@ -16,9 +16,9 @@
 #include "constraints/constraint_set.h"
 #include "constraints/shown_text.h"
 #include "explain/named_machine.h"
-#include "round/broken_rules.h"
-#include "round/disruptions.h"
-#include "round/running_tasks.h"
+#include "round/leaving/broken_rules.h"
+#include "round/packing/running_tasks.h"
+#include "round/together/disruptions.h"
 
 namespace sluice {
 namespace {

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "base/mutex.h"
+#include "round/context/round_work.h"
 #include "round/round_solver.h"
-#include "round/round_work.h"
 #include "sluice/base/clock.h"
 #include "sluice/solver/solver.h"
 

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "constraints/constraint_set.h"
-#include "round/round_stats.h"
+#include "round/context/round_stats.h"
 #include "state/cluster_state.h"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "round/known_plan.h"
+#include "round/context/known_plan.h"
 #include "round/stages/displace.h"
 #include "round/stages/drain.h"
 #include "round/stages/nominated.h"

@@ -3,9 +3,10 @@
 //
 // From the most urgent tier down, a round goes through the stages of
 // round/stages/stage.h in the order of the table in round.cc.  Most of them ask
-// for flow problems, one after the other (round/pass.h).  Then all tiers are
-// packed together, with their sizes, priorities and preferences.  If that finds
-// something better, it is carried out, tier by tier, with the same stages.
+// for flow problems, one after the other (round/passes/pass.h).  Then all tiers
+// are packed together, with their sizes, priorities and preferences.  If that
+// finds something better, it is carried out, tier by tier, with the same
+// stages.
 //
 // Tasks that depend on tasks are placed by whole classes, too.  If the tasks
 // that a class must be near do not run yet, one task of it goes first, and the
@@ -23,8 +24,8 @@
 #include <memory>
 #include <optional>
 
-#include "round/round_context.h"
-#include "round/round_work.h"
+#include "round/context/round_context.h"
+#include "round/context/round_work.h"
 #include "round/stages/stage.h"
 
 namespace sluice {

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "round/round_work.h"
+#include "round/context/round_work.h"
 #include "sluice/solver/solver.h"
 #include "solver/warm_solver.h"
 

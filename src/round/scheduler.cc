@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "network/eligibility.h"
-#include "round/broken_rules.h"
-#include "round/rebalance_plan.h"
+#include "round/leaving/broken_rules.h"
+#include "round/leaving/template_tasks.h"
+#include "round/plans/rebalance_plan.h"
 #include "round/round.h"
-#include "round/template_tasks.h"
 #include "state/destination.h"
 #include "state/requeues.h"
 

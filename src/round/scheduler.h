@@ -21,14 +21,14 @@
 #include <vector>
 
 #include "network/machine_grouping.h"
-#include "round/eviction.h"
-#include "round/move_budget.h"
-#include "round/network_log.h"
-#include "round/rebalance_timer.h"
+#include "round/context/move_budget.h"
+#include "round/context/network_log.h"
+#include "round/context/rebalance_timer.h"
+#include "round/context/round_stats.h"
+#include "round/context/round_work.h"
+#include "round/context/search_pace.h"
+#include "round/leaving/eviction.h"
 #include "round/reservations.h"
-#include "round/round_stats.h"
-#include "round/round_work.h"
-#include "round/search_pace.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"
 

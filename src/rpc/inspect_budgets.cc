@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
-#include "round/disruptions.h"
+#include "round/together/disruptions.h"
 #include "rpc/pages.h"
 
 namespace sluice {

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "round/network_log.h"
+#include "round/context/network_log.h"
 #include "sluice/v1/inspector.pb.h"
 #include "state/cluster_state.h"
 

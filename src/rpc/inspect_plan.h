@@ -5,7 +5,7 @@
 #ifndef SLUICE_RPC_INSPECT_PLAN_H_
 #define SLUICE_RPC_INSPECT_PLAN_H_
 
-#include "round/rebalance_plan.h"
+#include "round/plans/rebalance_plan.h"
 #include "sluice/v1/inspector.pb.h"
 #include "state/cluster_state.h"
 

@@ -15,7 +15,7 @@
 #include "cost/policy_set.h"
 #include "etcd/etcd_address.h"
 #include "persist/store.h"
-#include "round/round_stats.h"
+#include "round/context/round_stats.h"
 #include "rpc/reply_codes.h"
 #include "state/measured_use.h"
 #include "state/requeues.h"

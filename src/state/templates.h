@@ -6,7 +6,7 @@
 // other.  It asks for what its template asks for, and for its machine.  While
 // it is known, in any state, its machine gets no second one.
 //
-// Which machines get one is decided elsewhere (round/template_tasks.h).
+// Which machines get one is decided elsewhere (round/leaving/template_tasks.h).
 //
 // Threads: none; confined to the core thread.
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "round/round_stats.h"
+#include "round/context/round_stats.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/seed_count.h"

@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "round/round_stats.h"
+#include "round/context/round_stats.h"
 #include "sim/workload.h"
 #include "state/cluster_state.h"
 

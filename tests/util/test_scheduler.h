@@ -19,7 +19,7 @@
 #include "base/rng.h"
 #include "clients/replies.h"
 #include "cost/policy_set.h"
-#include "round/round_work.h"
+#include "round/context/round_work.h"
 #include "round/scheduler.h"
 #include "sluice/flow/problem.h"
 #include "state/cluster_state.h"

@@ -17,7 +17,7 @@
 #include "base/strings.h"
 #include "network/share_network.h"
 #include "packing/packing_effort.h"
-#include "round/round_packing.h"
+#include "round/packing/round_packing.h"
 #include "round/stages/stage.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "round/arrangement.h"
+#include "round/search/arrangement.h"
 #include "round/stages/stage.h"
 
 namespace sluice {

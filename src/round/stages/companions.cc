@@ -3,7 +3,7 @@
 // placements are taken back, and the next place is tried.  If one place is too
 // small for the gang, it goes on with one task of each in another.
 
-#include "round/companions.h"
+#include "round/search/companions.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "round/pass.h"
+#include "round/passes/pass.h"
 #include "round/stages/stage.h"
 
 namespace sluice {

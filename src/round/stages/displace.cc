@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "round/displacement.h"
-#include "round/gang_displacement.h"
-#include "round/known_plan.h"
-#include "round/preempting_plan.h"
-#include "round/running_tasks.h"
-#include "round/stoppable_tasks.h"
+#include "round/context/known_plan.h"
+#include "round/packing/running_tasks.h"
+#include "round/packing/stoppable_tasks.h"
+#include "round/plans/displacement.h"
+#include "round/plans/gang_displacement.h"
+#include "round/plans/preempting_plan.h"
 
 namespace sluice {
 namespace {

@@ -1,14 +1,14 @@
-// The last resort of a cycle of turns (round/turn_choice.h).  If packings find
-// no victims for a waiting task, it is looked at alone, with whatever is in its
-// way anywhere (round/displacement.h).  The victims found are told to leave,
-// and the task is nominated, as by a packing.
+// The last resort of a cycle of turns (round/packing/turn_choice.h).  If
+// packings find no victims for a waiting task, it is looked at alone, with
+// whatever is in its way anywhere (round/plans/displacement.h).  The victims
+// found are told to leave, and the task is nominated, as by a packing.
 //
 // Threads: a free function; confined to the core thread.
 
 #ifndef SLUICE_ROUND_STAGES_DISPLACE_H_
 #define SLUICE_ROUND_STAGES_DISPLACE_H_
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 
 namespace sluice {
 

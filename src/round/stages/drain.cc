@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "round/draining.h"
+#include "round/leaving/draining.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #ifndef SLUICE_ROUND_STAGES_DRAIN_H_
 #define SLUICE_ROUND_STAGES_DRAIN_H_
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 
 namespace sluice {
 

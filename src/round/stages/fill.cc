@@ -6,9 +6,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
-#include "round/pass.h"
+#include "round/passes/pass.h"
+#include "round/passes/tier_demand.h"
 #include "round/stages/stage.h"
-#include "round/tier_demand.h"
 
 namespace sluice {
 namespace {

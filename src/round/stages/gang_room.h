@@ -5,8 +5,8 @@
 #ifndef SLUICE_ROUND_STAGES_GANG_ROOM_H_
 #define SLUICE_ROUND_STAGES_GANG_ROOM_H_
 
-#include "round/gangs.h"
-#include "round/round_context.h"
+#include "round/context/round_context.h"
+#include "round/together/gangs.h"
 
 namespace sluice {
 

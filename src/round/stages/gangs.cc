@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "round/pass.h"
+#include "round/passes/pass.h"
+#include "round/passes/tier_demand.h"
 #include "round/stages/gang_room.h"
 #include "round/stages/stage.h"
-#include "round/tier_demand.h"
 #include "sluice/cost/cost_model.h"
 
 namespace sluice {

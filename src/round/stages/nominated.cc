@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "constraints/class_peers.h"
-#include "round/domain_conflicts.h"
-#include "round/known_plan.h"
-#include "round/promised_spreads.h"
-#include "round/running_tasks.h"
+#include "round/context/known_plan.h"
+#include "round/packing/running_tasks.h"
+#include "round/together/domain_conflicts.h"
+#include "round/together/promised_spreads.h"
 
 namespace sluice {
 namespace {

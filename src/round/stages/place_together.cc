@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "round/pass.h"
-#include "round/range_demand.h"
+#include "round/passes/pass.h"
+#include "round/passes/range_demand.h"
+#include "round/passes/tier_demand.h"
 #include "round/stages/stage.h"
-#include "round/tier_demand.h"
 #include "sluice/base/ids.h"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 #ifndef SLUICE_ROUND_STAGES_REPLACE_H_
 #define SLUICE_ROUND_STAGES_REPLACE_H_
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 #include "sluice/state/machine.h"
 #include "sluice/state/task.h"
 

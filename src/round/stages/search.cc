@@ -1,9 +1,9 @@
 // The stage that places a small tier anew, trying every way.
 
-#include "round/neighborhood.h"
-#include "round/neighborhood_search.h"
+#include "round/context/transaction.h"
+#include "round/search/neighborhood.h"
+#include "round/search/neighborhood_search.h"
 #include "round/stages/stage.h"
-#include "round/transaction.h"
 
 namespace sluice {
 namespace {

@@ -15,11 +15,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
-#include "round/placements.h"
-#include "round/promised_spreads.h"
-#include "round/right_of_way.h"
-#include "round/running_tasks.h"
-#include "round/transaction.h"
+#include "round/context/placements.h"
+#include "round/context/transaction.h"
+#include "round/packing/right_of_way.h"
+#include "round/packing/running_tasks.h"
+#include "round/together/promised_spreads.h"
 
 namespace sluice {
 namespace {

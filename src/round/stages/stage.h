@@ -9,9 +9,9 @@
 #include <memory>
 #include <optional>
 
-#include "round/pass.h"
-#include "round/round_context.h"
-#include "round/round_work.h"
+#include "round/context/round_context.h"
+#include "round/context/round_work.h"
+#include "round/passes/pass.h"
 
 namespace sluice {
 

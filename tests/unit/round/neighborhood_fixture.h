@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "round/neighborhood.h"
-#include "round/neighborhood_search.h"
+#include "round/search/neighborhood.h"
+#include "round/search/neighborhood_search.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"
 #include "util/test_scheduler.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
 #include "util/state_invariants.h"

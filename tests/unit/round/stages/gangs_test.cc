@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 #include "round/stages/stage.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "round/round_context.h"
+#include "round/context/round_context.h"
 #include "round/stages/stage.h"
 #include "util/cluster_builder.h"
 #include "util/state_invariants.h"

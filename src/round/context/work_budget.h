@@ -1,0 +1,83 @@
+// How much work a round may still do, and how much it has done since it last
+// let commands in.
+//
+// Work is counted and not timed, so that a round is the same wherever it runs.
+// A unit is about a look at a machine, a task or an arc: some ten nanoseconds.
+//
+// Threads: none; confined to its owner.
+
+#ifndef SLUICE_ROUND_CONTEXT_WORK_BUDGET_H_
+#define SLUICE_ROUND_CONTEXT_WORK_BUDGET_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace sluice {
+
+// The cost of making a placement or taking it back.
+inline constexpr int64_t kWorkPerPlacement = 40;
+// After this much work commands are let in: some 20 ms.
+inline constexpr int64_t kWorkPerStep = 1'000'000;
+
+// What a round spends work on, each with a budget of its own.
+enum class Effort : uint8_t {
+  kPasses,        // Networks, in arcs.
+  kImprovements,  // Packings and proofs, which the solver thread does.
+  kSearches,      // Task by task, through all machines.
+  kCompanions,    // round/search/companions.h
+  kVictims,       // Whether victims may stay after all (stages/spare.h).
+};
+
+class WorkBudget {
+ public:
+  struct Limits {
+    int64_t arcs_max = 0;  // 0: no limit.
+    int64_t improvements = 0;
+    // The share of `improvements` that one packing of many unlike machines may
+    // take.
+    int64_t nearby = 0;
+  };
+  explicit WorkBudget(const Limits& limits) : nearby_(limits.nearby) {
+    Of(Effort::kPasses) = limits.arcs_max > 0
+                              ? limits.arcs_max
+                              : std::numeric_limits<int64_t>::max();
+    Of(Effort::kImprovements) = limits.improvements;
+    // Some 50 ms.  Without improvements there are no searches either.
+    Of(Effort::kSearches) = limits.improvements > 0 ? 500'000 : 0;
+    // Some 10 ms each.
+    Of(Effort::kCompanions) = 400'000;
+    Of(Effort::kVictims) = 400'000;
+  }
+
+  int64_t Left(Effort effort) const {
+    return left_[static_cast<size_t>(effort)];
+  }
+  bool IsSpent(Effort effort) const { return Left(effort) <= 0; }
+  int64_t nearby() const { return nearby_; }
+
+  // The last piece of work may exceed the budget.
+  void Spend(Effort effort, int64_t work) {
+    Of(effort) -= work;
+    if (effort != Effort::kImprovements) in_step_ += work;
+  }
+  // Counts work that needs no limit.
+  void Note(int64_t work) { in_step_ += work; }
+
+  // Since the step began, without the work of the solver thread.
+  int64_t in_step() const { return in_step_; }
+  bool IsStepOver() const { return in_step_ > kWorkPerStep; }
+  void BeginStep() { in_step_ = 0; }
+
+ private:
+  int64_t& Of(Effort effort) { return left_[static_cast<size_t>(effort)]; }
+
+  std::array<int64_t, 5> left_ = {};
+  int64_t nearby_;
+  int64_t in_step_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_ROUND_CONTEXT_WORK_BUDGET_H_
