@@ -7,13 +7,12 @@
 
 #include "base/int128.h"
 #include "constraints/class_peers.h"
+#include "round/context/work_budget.h"
 
 namespace sluice {
 namespace {
 
 constexpr int64_t kMillion = 1'000'000;
-// How many machines a round looks at; this takes some tens of milliseconds.
-constexpr int64_t kWorkMax = 200'000;
 
 bool MayHaveOne(const ClassKey& key) {
   const PlacementRules& rules = *key.rules;
@@ -168,17 +167,17 @@ void Reservations::Make(int64_t now_ms) {
   for (const auto& [id, reserved] : reserved_) {
     if (state_.nominations().IsReservation(id)) --left;
   }
-  int64_t work_left = kWorkMax;
+  Allowance work(Piece::kReservations, /*budget=*/nullptr);
   std::set<ClassKey> in_vain;  // No machine can be reserved for these.
   for (const Task* task : due) {
-    if (left <= 0 || work_left < 0) break;
+    if (left <= 0 || work.IsExceeded()) break;
     if (in_vain.contains(task->class_key)) continue;
-    work_left -= machines;
+    work.Spend(machines);
     Reserved& reserved = reserved_[task->id];
     std::optional<MachineId> machine = FindMachine(*task, reserved.tried);
     if (!machine.has_value() && !reserved.tried.empty()) {
       reserved.tried.clear();
-      work_left -= machines;
+      work.Spend(machines);
       machine = FindMachine(*task, reserved.tried);
     }
     const Machine* found =

@@ -49,7 +49,7 @@ class Reservations {
  private:
   struct Reserved {
     std::optional<MachineId> machine;
-    int64_t since_ms = 0;            // When made, or when it last lacked less.
+    int64_t since_ms = 0;            // When made, or when less was missing.
     int64_t missing_ppm = 0;         // As MissingOn().
     std::set<MachineId> tried = {};  // In vain.
   };

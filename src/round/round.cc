@@ -160,7 +160,7 @@ void Round::End(RoundStats* stats) {
   }
   StopReplaced(&context_);
   EndVainNominations(&context_);
-  DisplaceAsLastResort(&context_);
+  if (DisplaceAsLastResort(&context_)) context_.has_looked_at_all = false;
   DisplaceForLess(&context_);
   SpareUntold(&context_);
   NoteLook();

@@ -337,7 +337,7 @@ TEST(LastResort, FindsTheCheapestForOneTask) {
     for (const uint64_t uid : small.WaitingAlone()) {
       const ClassKey& key = small.cluster().TaskOf(uid).class_key;
       StoppableTasks stoppable(state, gangs, options, key.priority);
-      int64_t work = 10'000'000;
+      Allowance work(10'000'000);
       DisplacementSearch search(
           {state, small.cluster().constraints(), eligibility, stoppable}, key,
           &work);

@@ -26,8 +26,8 @@
 
 namespace sluice {
 
-// The class one task of which takes part alone in a round, or the gang that
-// does.
+// The class that takes part in a round with a single task, or the gang that
+// takes part alone.
 struct PackingTurn {
   bool is_any = false;  // True if there are such classes or gangs.
   // Whose turn it is, if any.

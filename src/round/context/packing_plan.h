@@ -111,7 +111,7 @@ struct PackingPlan {
              return TierOf(key) < priority;
            });
   }
-  // True if something of it is placed in this tier or below.
+  // True if it places anything in this tier or a lower one.
   bool PlacesFrom(uint32_t priority) const {
     return std::ranges::any_of(patterns.patterns, [&](const auto& holds) {
       return std::ranges::any_of(holds, [&](const auto& entry) {

@@ -9,10 +9,12 @@
 #ifndef SLUICE_ROUND_CONTEXT_WORK_BUDGET_H_
 #define SLUICE_ROUND_CONTEXT_WORK_BUDGET_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace sluice {
 
@@ -28,6 +30,20 @@ enum class Effort : uint8_t {
   kSearches,      // Task by task, through all machines.
   kCompanions,    // round/search/companions.h
   kVictims,       // Whether victims may stay after all (stages/spare.h).
+};
+
+// A piece of work that has a limit of its own beside these.
+enum class Piece : uint8_t {
+  kReservations,   // Of one round (round/reservations.h).
+  kTurns,          // Whom a packing leaves out (round/packing/turn_choice.h).
+  kTerms,          // Of the rules that a packing heeds.
+  kLoneNewcomers,  // Whom it would drive out (round/together/lone_newcomer.h).
+  kFreeRoom,       // Exchanges within one plan (round/plans/free_room.h).
+  kDisplacements,  // Of one round (round/plans/displacement.h).
+  kArrangement,    // Of one round (round/search/arrangement.h).
+  kNeighborhood,   // What is decided on together in a tier, and
+  kNeighborhoodSearch,  // deciding on it.
+  kPackingOfPart,       // Of some machines; the solver thread does it.
 };
 
 class WorkBudget {
@@ -49,6 +65,28 @@ class WorkBudget {
     // Some 10 ms each.
     Of(Effort::kCompanions) = 400'000;
     Of(Effort::kVictims) = 400'000;
+  }
+
+  // Beyond it, what is left of the piece is not done in this round.
+  static constexpr int64_t LimitOf(Piece piece) {
+    switch (piece) {
+      case Piece::kNeighborhoodSearch:
+        return 50'000;
+      case Piece::kReservations:
+      case Piece::kFreeRoom:
+      case Piece::kNeighborhood:
+        return 200'000;
+      case Piece::kDisplacements:
+        return 400'000;
+      case Piece::kTurns:
+        return 500'000;
+      case Piece::kTerms:
+      case Piece::kLoneNewcomers:
+      case Piece::kArrangement:
+      case Piece::kPackingOfPart:
+        return 1'000'000;
+    }
+    return 0;
   }
 
   int64_t Left(Effort effort) const {
@@ -76,6 +114,40 @@ class WorkBudget {
   std::array<int64_t, 5> left_ = {};
   int64_t nearby_;
   int64_t in_step_ = 0;
+};
+
+// What a piece of work may take.  What it takes counts for the step.
+class Allowance {
+ public:
+  // `budget` must outlive it.  Null: there is no step.
+  Allowance(Piece piece, WorkBudget* budget)
+      : left_(WorkBudget::LimitOf(piece)), budget_(budget) {}
+  // Also charges `effort`, and may take no more than is left of that.
+  Allowance(Piece piece, Effort effort, WorkBudget* budget)
+      : left_(std::min(WorkBudget::LimitOf(piece), budget->Left(effort))),
+        budget_(budget),
+        effort_(effort) {}
+  // Of any size, without a step.
+  explicit Allowance(int64_t work) : left_(work) {}
+
+  int64_t left() const { return left_; }
+  bool IsSpent() const { return left_ <= 0; }
+  bool IsExceeded() const { return left_ < 0; }
+  // The last work may exceed it.  Returns false if it is exceeded.
+  bool Spend(int64_t work) {
+    left_ -= work;
+    if (effort_.has_value()) {
+      budget_->Spend(*effort_, work);
+    } else if (budget_ != nullptr) {
+      budget_->Note(work);
+    }
+    return left_ >= 0;
+  }
+
+ private:
+  int64_t left_;
+  WorkBudget* budget_ = nullptr;
+  std::optional<Effort> effort_ = {};
 };
 
 }  // namespace sluice

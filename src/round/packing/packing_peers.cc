@@ -12,8 +12,6 @@ namespace {
 // Each cap is a row of the relaxation; a spread's cap has another row for its
 // floor.
 constexpr int64_t kCapRowsMax = 200;
-// Some 20 ms.  Terms beyond that are not heeded.
-constexpr int64_t kWorkMax = 1'000'000;
 // Pairs of classes that share no machine.  Beyond that, what the flow places is
 // refused and placed elsewhere.
 constexpr size_t kApartMax = 200'000;
@@ -31,8 +29,8 @@ PackingPeers::PackingPeers(const ClusterState& state,
       constraints_(constraints),
       gang_(scope.gang),
       cap_rows_left_(kCapRowsMax),
-      work_left_(kWorkMax),
-      lone_work_left_(kWorkMax),
+      work_(Piece::kTerms, scope.budget),
+      lone_work_(Piece::kLoneNewcomers, scope.budget),
       heeds_terms_(scope.heeds_terms),
       is_preempting_(scope.is_preempting) {
   FindInPlay(placements);
@@ -93,9 +91,9 @@ bool PackingPeers::NeedsCompany(const ClassKey& key) {
   // no until it is known.
   const auto [it, is_new] = is_company_.try_emplace(&term, false);
   if (!is_new) return it->second;
-  work_left_ -= std::ssize(in_play_);
+  work_.Spend(std::ssize(in_play_));
   const bool is_company =
-      IsOfOneMachine(term) && work_left_ >= 0 &&
+      IsOfOneMachine(term) && !work_.IsExceeded() &&
       std::ranges::all_of(in_play_, [&](const ClassKey* other) {
         return other->rules->affinity.empty() || !IsMeantBy(term, *other) ||
                NeedsCompany(*other);
@@ -218,7 +216,7 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
   if (!rules.affinity.empty() && !NeedsCompany(key)) return false;
   for (const CountedTerm* term : state_.peers().TermsOf(rules).anti_affinity) {
     if (IsOfOneMachine(*term) || IsMutual(*term)) continue;
-    work_left_ -= std::ssize(in_play_);
+    work_.Spend(std::ssize(in_play_));
     if (std::ranges::any_of(in_play_, [&](const ClassKey* other) {
           return IsMeantBy(*term, *other);
         })) {
@@ -236,8 +234,8 @@ bool PackingPeers::AreTermsHeeded(const ClassKey& key) {
 
 bool PackingPeers::IsFixedSpread(const ClassKey& key, size_t index) {
   const CountedTerm& term = *state_.peers().TermsOf(*key.rules).spread[index];
-  work_left_ -= std::ssize(in_play_);
-  return key.rules->spread[index].is_required && work_left_ >= 0 &&
+  work_.Spend(std::ssize(in_play_));
+  return key.rules->spread[index].is_required && !work_.IsExceeded() &&
          std::ranges::none_of(in_play_, [&](const ClassKey* other) {
            return IsMeantBy(term, *other);
          });
@@ -252,7 +250,7 @@ void PackingPeers::HeedSpreads(const ClassKey& key, size_t task_class) {
     std::optional<TopologySpread> fixed;
     if (!is_shared) fixed.emplace(state_, constraints_, key, i);
     for (const auto& [id, machine] : state_.machines()) {
-      if (--work_left_ < 0) break;
+      if (!work_.Spend(1)) break;
       const bool is_allowed = is_shared
                                   ? term.topology->DomainOf(id) != kNoDomain
                                   : fixed->Allows(id);
@@ -264,9 +262,9 @@ void PackingPeers::HeedSpreads(const ClassKey& key, size_t task_class) {
 bool PackingPeers::IsMutual(const CountedTerm& term) {
   const auto [it, is_new] = is_mutual_.try_emplace(&term, false);
   if (!is_new) return it->second;
-  work_left_ -= std::ssize(in_play_);
+  work_.Spend(std::ssize(in_play_));
   it->second =
-      term.topology->domain_end() <= cap_rows_left_ && work_left_ >= 0 &&
+      term.topology->domain_end() <= cap_rows_left_ && !work_.IsExceeded() &&
       std::ranges::all_of(in_play_, [&](const ClassKey* key) {
         const auto& own = state_.peers().TermsOf(*key->rules).anti_affinity;
         return IsMeantBy(term, *key) ==
@@ -284,8 +282,8 @@ bool PackingPeers::IsSharedSpread(const ClassKey& key, size_t index) {
   const auto [it, is_new] = is_shared_.try_emplace({key.rules, index}, false);
   if (!is_new) return it->second;
   const int64_t rows = int64_t{2} * term.topology->domain_end();
-  work_left_ -= std::ssize(in_play_);
-  it->second = rows <= cap_rows_left_ && work_left_ >= 0 &&
+  work_.Spend(std::ssize(in_play_));
+  it->second = rows <= cap_rows_left_ && !work_.IsExceeded() &&
                std::ranges::all_of(in_play_, [&](const ClassKey* other) {
                  const auto& own = state_.peers().TermsOf(*other->rules).spread;
                  return other->rules == key.rules ||
@@ -381,8 +379,8 @@ std::vector<const Task*> PackingPeers::OpenToLone(
     const Machine& machine, std::span<const Task* const> leavers,
     const GangVictims& gangs) {
   if (!lone_.has_value() || lone_->MayBeOn(machine)) return {};
-  lone_work_left_ -= std::ssize(leavers);
-  if (lone_work_left_ < 0) return {};
+  lone_work_.Spend(std::ssize(leavers));
+  if (lone_work_.IsExceeded()) return {};
   auto in_the_way = lone_->FindInTheWay(machine, leavers, gangs);
   if (!in_the_way.has_value()) return {};
   lone_->Open(machine.id);
@@ -574,7 +572,7 @@ void PackingPeers::NoteOfLone(const ClassKey& key, size_t task_class) {
 void PackingPeers::RelateAlone(size_t task_class) {
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable() || lone_->MayBeOn(*machine)) continue;
-    if (lone_work_left_ < 0) {
+    if (lone_work_.IsExceeded()) {
       kept_away_[id].push_back(task_class);
       continue;
     }
@@ -588,8 +586,8 @@ void PackingPeers::RelateAlone(size_t task_class) {
                              return KeepApart(lone_->key(), task->class_key);
                            });
     }
-    lone_work_left_ -= std::ssize(leavers);
-    if (leavers.empty() || lone_work_left_ < 0 ||
+    lone_work_.Spend(std::ssize(leavers));
+    if (leavers.empty() || lone_work_.IsExceeded() ||
         !lone_->MayBeOnWithout(*machine, leavers)) {
       kept_away_[id].push_back(task_class);
     }
@@ -606,7 +604,7 @@ void PackingPeers::KeepAway(size_t task_class, const Topology& topology,
     if (leaving != leaving_.end()) left -= leaving->second.At(domain);
     if (domain == kNoDomain || left == 0) continue;
     for (const MachineId machine : topology.MachinesOf(domain)) {
-      if (--work_left_ < 0) return;
+      if (!work_.Spend(1)) return;
       kept_away_[machine].push_back(task_class);
     }
   }
@@ -623,7 +621,7 @@ void PackingPeers::AddCompany(size_t task_class, const CountedTerm& term,
     if (domain == kNoDomain || all_leave) continue;
     for (const MachineId machine : term.topology->MachinesOf(domain)) {
       // Without the rule more is allowed, which suits a bound.
-      is_exhausted_ = --work_left_ < 0;
+      is_exhausted_ = !work_.Spend(1);
       if (is_exhausted_) return;
       there.push_back(machine);
     }

@@ -38,6 +38,7 @@
 #include "constraints/constraint_set.h"
 #include "packing/packing_problem.h"
 #include "round/context/placements.h"
+#include "round/context/work_budget.h"
 #include "round/packing/capped_classes.h"
 #include "round/together/lone_newcomer.h"
 #include "state/cluster_state.h"
@@ -51,6 +52,7 @@ class PackingPeers {
     bool is_preempting = false;  // What displaces nobody stays, as its company.
     // If set, of the waiting classes only this gang's terms are heeded.
     std::optional<JobId> gang = {};
+    WorkBudget* budget = nullptr;  // Null: its work counts for no step.
   };
   // Learns the rules between the tasks that wait or have these placements.
   // What is passed must outlive this and not change meanwhile.  REQUIRES: the
@@ -136,15 +138,18 @@ class PackingPeers {
     bool is_any_placed = false;
   };
 
+  // Of classes that nothing about peers tells apart.
+  using Kind = std::pair<const PlacementRules*, const SelectorSet*>;
+
   void FindInPlay(std::span<const Placement> placements);
-  // True if all whom it selects have it, and the other way round.
+  // True if it selects exactly the tasks that have it.
   bool IsMutual(const CountedTerm& term);
-  // Shared: all whom the spread counts have the class's rules.  Fixed: nobody
-  // in play counts, so that it says where the class may go.
+  // Shared: all tasks that the spread counts have the class's rules.  Fixed: no
+  // task in play counts, so the spread alone decides where the class may go.
   bool IsSharedSpread(const ClassKey& key, size_t index);
   bool IsFixedSpread(const ClassKey& key, size_t index);
   void HeedSpreads(const ClassKey& key, size_t task_class);
-  // True if it stands, by machine, only beside what its one term selects.
+  // True if its only term demands a selected task on the same machine.
   bool NeedsCompany(const ClassKey& key);
   bool AreTermsHeeded(const ClassKey& key);
   // True if no domain exceeds what the required spreads of the class allow.
@@ -204,28 +209,23 @@ class PackingPeers {
   std::vector<const ClassKey*> in_play_;
   // The rules of the tasks that listen on host ports.
   absl::flat_hash_set<const PlacementRules*> with_ports_;
-  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
-                      bool>
-      is_heeded_;
+  absl::flat_hash_map<Kind, bool> is_heeded_;
   absl::flat_hash_map<const CountedTerm*, bool> is_mutual_;
   absl::flat_hash_map<const CountedTerm*, bool> is_company_;
-  absl::flat_hash_map<std::pair<const PlacementRules*, const SelectorSet*>,
-                      bool>
-      concerns_;
+  absl::flat_hash_map<Kind, bool> concerns_;
   // By rules and the constraint's index there.
   absl::flat_hash_map<std::pair<const PlacementRules*, size_t>, bool>
       is_shared_;
   int64_t cap_rows_left_;
-  int64_t work_left_;
-  int64_t lone_work_left_;  // Once spent, it gets fewer machines.
+  Allowance work_;       // Terms beyond it are not heeded.
+  Allowance lone_work_;  // Once exceeded, a lone newcomer gets fewer machines.
   bool is_exhausted_ = false;
   const bool heeds_terms_;
   const bool is_preempting_;
   bool leaves_out_waiting_company_ = false;
   absl::flat_hash_map<const Topology*, bool> is_of_one_machine_;
-  // Selectors of required terms, and the highest priority of classes with
-  // unheeded ones.
-  absl::flat_hash_set<uint32_t> required_;
+  absl::flat_hash_set<uint32_t> required_;  // Selectors of required terms.
+  // The highest priority of classes with unheeded ones.
   absl::flat_hash_map<uint32_t, uint32_t> followed_;
   absl::flat_hash_set<uint32_t> spread_;            // Of heeded spreads.
   absl::flat_hash_map<const Tally*, Tally> freed_;  // To leave.

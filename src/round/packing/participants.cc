@@ -14,19 +14,22 @@ Participants::Participants(PackingScope scope,
   const bool is_preempting = scope == PackingScope::kPreempting;
   peers_.emplace(context->state, context->constraints, placements,
                  PackingPeers::Scope{.heeds_terms = heeds_terms,
-                                     .is_preempting = is_preempting});
+                                     .is_preempting = is_preempting,
+                                     .budget = &context->budget});
   if (is_preempting && heeds_terms) TakeTurn(placements);
   if (scope != PackingScope::kAll) FindGangs(placements);
 }
 
 void Participants::TakeTurn(std::span<const Placement> placements) {
   std::optional<PackingTurn>& turn = context_.agenda.turn;
-  if (!turn.has_value()) turn = ChooseTurn(context_, &*peers_);
+  if (!turn.has_value()) turn = ChooseTurn(&context_, &*peers_);
   has_turns_ = turn->is_any;
   if (turn->gang.has_value()) {
     const auto learn = [&](std::optional<JobId> gang) {
-      peers_.emplace(context_.state, context_.constraints, placements,
-                     PackingPeers::Scope{.is_preempting = true, .gang = gang});
+      peers_.emplace(
+          context_.state, context_.constraints, placements,
+          PackingPeers::Scope{
+              .is_preempting = true, .gang = gang, .budget = &context_.budget});
     };
     learn(turn->gang);
     // Classes that its turn does not help do not get in the way of others.

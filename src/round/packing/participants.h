@@ -44,11 +44,11 @@ class Participants {
   PackingPeers& peers() { return *peers_; }
   // The gangs that may be started or not as a whole, with their minimums.
   const std::map<JobId, int64_t>& gangs() const { return gangs_; }
-  // The class one task of which takes part alone, if any.
+  // The class that takes part with a single task, if any.
   const std::optional<ClassKey>& lone() const { return lone_; }
   // The priority of that class, or of the gang whose turn it is.
   std::optional<uint32_t> turn_priority() const { return turn_priority_; }
-  // True if some classes or gangs have turns.
+  // True if classes or gangs take turns.
   bool has_turns() const { return has_turns_; }
 
  private:

@@ -40,8 +40,8 @@ struct RoundPacking {
   // that follow the classes above in the problem.
   RunningTasks running;
   std::vector<size_t> running_classes;
-  // The class one task of which takes part alone, if any; and whether some
-  // classes or gangs have turns.
+  // The class that takes part with a single task, if any; and whether classes
+  // or gangs take turns.
   std::optional<ClassKey> lone;
   std::optional<uint32_t> turn_priority;  // Of it, or of a gang.
   bool has_turns = false;

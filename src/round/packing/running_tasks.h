@@ -104,7 +104,7 @@ class RunningTasks {
     int64_t budgets = 0;  // Those that allow no stop.
   };
 
-  // For whom tasks may be stopped, and where.
+  // For which waiting tasks others may be stopped, and where.
   struct Scope {
     uint32_t priority = 0;              // Less urgent tasks may be stopped.
     const PackingPart* part = nullptr;  // Null: all machines.

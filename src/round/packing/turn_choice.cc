@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "constraints/topology_spread.h"
+#include "round/context/work_budget.h"
 #include "round/packing/running_tasks.h"
 #include "round/passes/tier_demand.h"
 #include "round/together/disruptions.h"
@@ -24,20 +25,16 @@
 namespace sluice {
 namespace {
 
-// How many machines, tasks and classes are looked at.  Beyond that, classes are
-// assumed to find a place: other ones each round, since each round begins with
-// another class.
-constexpr int64_t kWorkMax = 500'000;
-
 class Choice {
  public:
-  Choice(const RoundContext& context, PackingPeers* peers)
-      : state_(context.state),
-        constraints_(context.constraints),
-        gangs_(context.gangs),
-        options_(context.options.preemption),
-        number_(context.stats->number),
-        peers_(*peers) {}
+  Choice(RoundContext* context, PackingPeers* peers)
+      : state_(context->state),
+        constraints_(context->constraints),
+        gangs_(context->gangs),
+        options_(context->options.preemption),
+        number_(context->stats->number),
+        peers_(*peers),
+        work_(Piece::kTurns, &context->budget) {}
 
   std::vector<PackingTurn> FindAll() {
     const bool are_others = state_.pending().size() > 1;
@@ -139,8 +136,8 @@ class Choice {
     for (const auto& [id, machine] : state_.machines()) {
       if (!machine->IsUsable() || !IsAllowedByItself(key, *machine)) continue;
       const std::vector<const Task*> leavers = FindLeavers(key, *machine);
-      work_left_ -= 1 + std::ssize(machine->tasks);
-      if (work_left_ < 0) return false;
+      work_.Spend(1 + std::ssize(machine->tasks));
+      if (work_.IsExceeded()) return false;
       if (!key.request.FitsIn(RoomWithout(*machine, leavers))) continue;
       // A packing assumes that the tasks that a spread counts stay, and one of
       // those that the class must be near.
@@ -182,8 +179,8 @@ class Choice {
         FindWideLeavers(lone.key(), std::numeric_limits<size_t>::max());
     if (all.empty()) return false;
     return std::ranges::any_of(machines, [&](const Machine* machine) {
-      work_left_ -= std::ssize(all);
-      if (work_left_ < 0) return false;
+      work_.Spend(std::ssize(all));
+      if (work_.IsExceeded()) return false;
       // Tasks that keep apart from it only on their own machines may stay
       // there.
       std::vector<const Task*> leavers = all;
@@ -205,8 +202,8 @@ class Choice {
     std::vector<const Task*> leavers;
     if (!IsKeptFromDomains(key, state_.peers())) return leavers;
     for (const auto& [id, machine] : state_.machines()) {
-      work_left_ -= std::ssize(machine->tasks);
-      if (work_left_ < 0 || leavers.size() >= count_max) break;
+      work_.Spend(std::ssize(machine->tasks));
+      if (work_.IsExceeded() || leavers.size() >= count_max) break;
       if (!machine->IsUsable()) continue;
       for (const Task* task : FindLeavers(key, *machine)) {
         if (state_.peers().KeepApart(key, task->class_key)) {
@@ -234,11 +231,11 @@ class Choice {
            });
   }
 
-  // True if more urgent classes, or gangs, would have to stay out for it.
+  // True if it would keep more urgent classes or gangs out.
   bool IsInTheWay(const ClassKey& key) {
     const std::vector<uint32_t> selectors = peers_.CountedFor(key);
     if (selectors.empty()) return false;
-    work_left_ -= std::ssize(state_.pending());
+    work_.Spend(std::ssize(state_.pending()));
     return std::ranges::any_of(state_.pending(), [&](const auto& entry) {
       const ClassKey& other = entry.first;
       if (other == key) return false;
@@ -275,8 +272,8 @@ class Choice {
       return MayBeStopped(task, priority, state_) && MayBeDisrupted(task);
     }
     const auto [it, is_new] = gang_victims_.try_emplace(priority);
-    if (is_new) work_left_ -= std::ssize(state_.tasks());
-    if (is_new && work_left_ >= 0) {
+    if (is_new) work_.Spend(std::ssize(state_.tasks()));
+    if (is_new && !work_.IsExceeded()) {
       it->second = FindGangVictims(state_, gangs_, [&](const Task& one) {
         return MayLoseTasks(*state_.FindMachine(one.machine)) &&
                MayBeStopped(one, priority, state_) && MayBeDisrupted(one);
@@ -361,14 +358,16 @@ class Choice {
   // By the newcomer's priority.
   std::map<uint32_t, GangVictims> gang_victims_;
   const GangVictims no_gangs_ = {};
-  int64_t work_left_ = kWorkMax;
+  // Beyond it, classes are assumed to find a place: other ones each round,
+  // since each round begins with another class.
+  Allowance work_;
 };
 
 }  // namespace
 
-PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers) {
+PackingTurn ChooseTurn(RoundContext* context, PackingPeers* peers) {
   const std::vector<PackingTurn> all = Choice(context, peers).FindAll();
-  const uint64_t number = context.stats->number;
+  const uint64_t number = context->stats->number;
   PackingTurn turn = all.empty() ? PackingTurn() : all[number % all.size()];
   const uint64_t turns = std::max<uint64_t>(all.size(), 1);
   turn.cycle = number / turns;

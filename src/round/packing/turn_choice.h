@@ -29,7 +29,7 @@ namespace sluice {
 // own turn.  In a gang's turn, only classes without rules take part beside it,
 // and the next round is nobody's.  Tasks that displace nobody have no turn, nor
 // have gangs of which too few tasks wait.
-PackingTurn ChooseTurn(const RoundContext& context, PackingPeers* peers);
+PackingTurn ChooseTurn(RoundContext* context, PackingPeers* peers);
 
 }  // namespace sluice
 

@@ -43,13 +43,13 @@ void AddOnce(const std::vector<const Task*>& more,
 }  // namespace
 
 DisplacementSearch::DisplacementSearch(const Subject& subject,
-                                       const ClassKey& key, int64_t* work_left)
+                                       const ClassKey& key, Allowance* work)
     : state_(subject.state),
       constraints_(subject.constraints),
       eligibility_(subject.eligibility),
       stoppable_(subject.stoppable),
       key_(key),
-      work_left_(*work_left),
+      work_(*work),
       terms_(state_.peers().TermsOf(*key.rules)) {
   for (const uint32_t selector : *key.meant_by) {
     for (const CountedTerm* term : state_.peers().TermsAbout(selector)) {
@@ -65,7 +65,7 @@ DisplacementSearch::DisplacementSearch(const Subject& subject,
       about_.empty()) {
     return;
   }
-  work_left_ -= std::ssize(state_.tasks());
+  work_.Spend(std::ssize(state_.tasks()));
   for (const auto& [id, task] : state_.tasks()) {
     if (task->state == TaskState::kRunning &&
         task->class_key.DependsOnPeers()) {
@@ -202,7 +202,7 @@ bool DisplacementSearch::IsLetIn(const Machine& machine,
   if (!MeetsAffinity(machine.id, gone)) return false;
   return std::ranges::all_of(spreads_, [&](const TopologySpread& spread) {
     TopologySpread without = spread;
-    work_left_ -= WorkOf(spread);
+    work_.Spend(WorkOf(spread));
     for (const Task* task : gone) {
       without.Note(task->class_key, task->machine, -1);
     }
@@ -262,7 +262,7 @@ std::optional<DisplacementSearch::Tasks> DisplacementSearch::FindForced(
   if (!AddApart(machine, &forced) || !AddPortUsers(machine, &forced)) {
     return std::nullopt;
   }
-  work_left_ -= std::ssize(forced);
+  work_.Spend(std::ssize(forced));
   return WithGangsOnce(std::move(forced));
 }
 
@@ -303,7 +303,7 @@ const DisplacementSearch::Tasks& DisplacementSearch::CountedIn(
   for (const MachineId id : of.topology().MachinesOf(domain)) {
     if (!of.Counts(id)) continue;
     const Machine& there = *state_.FindMachine(id);
-    work_left_ -= kWorkPerTask * std::ssize(there.tasks);
+    work_.Spend(kWorkPerTask * std::ssize(there.tasks));
     for (const TaskId one : there.tasks) {
       const Task& task = *state_.FindTask(one);
       if (of.Means(task.class_key) && stoppable_.MayLeave(task)) {
@@ -318,7 +318,7 @@ const DisplacementSearch::Tasks& DisplacementSearch::CountedIn(
 int64_t DisplacementSearch::NeededBeside(
     const TopologySpread& spread, const Machine& machine,
     std::span<const Task* const> gone) const {
-  work_left_ -= WorkOf(spread);
+  work_.Spend(WorkOf(spread));
   if (gone.empty()) return spread.LeaversNeeded(machine.id);
   TopologySpread without = spread;
   for (const Task* task : gone) {
@@ -437,9 +437,9 @@ class DisplacementSearch::OnMachine {
   }
 
   void ChooseFrom(size_t next) {
-    search_.work_left_ -= kWorkPerChoice;
-    if (--choices_left_ < 0 || search_.work_left_ < 0 || !MaySuffice(next) ||
-        !IsCheaper(price_)) {
+    search_.work_.Spend(kWorkPerChoice);
+    if (--choices_left_ < 0 || search_.work_.IsExceeded() ||
+        !MaySuffice(next) || !IsCheaper(price_)) {
       return;
     }
     if (next == optional_.size()) {
@@ -476,7 +476,7 @@ class DisplacementSearch::OnMachine {
     StoppableTasks& stoppable = search_.stoppable_;
     Displacement found = {.machine = machine_.id,
                           .victims = stoppable.WithGangs(leaving_)};
-    search_.work_left_ -= kWorkPerTask * std::ssize(found.victims);
+    search_.work_.Spend(kWorkPerTask * std::ssize(found.victims));
     found.price.beyond_budgets = stoppable.CountBeyondBudgets(found.victims);
     for (const Task* task : found.victims) {
       found.price.Add(task->class_key.priority, stoppable.CostOf(*task));
@@ -503,11 +503,11 @@ class DisplacementSearch::OnMachine {
 
 void DisplacementSearch::Try(const Machine& machine,
                              std::optional<Displacement>* best) {
-  --work_left_;
+  work_.Spend(1);
   if (!eligibility_.Allows(*key_.rules, machine) || !MayLoseTasks(machine)) {
     return;
   }
-  work_left_ -= kWorkPerTask * std::ssize(machine.tasks);
+  work_.Spend(kWorkPerTask * std::ssize(machine.tasks));
   std::optional<Tasks> forced = FindForced(machine);
   if (!forced.has_value()) return;
   const bool has_company = !terms_.affinity.empty() && !IsFirstWithout({});
@@ -532,11 +532,11 @@ std::optional<Displacement> DisplacementSearch::FindCheapest(
   for (const auto& [id, machine] : state_.machines()) {
     if (is_wanted(id)) machines.push_back(machine.get());
   }
-  work_left_ -= std::ssize(state_.machines());
+  work_.Spend(std::ssize(state_.machines()));
   // Far from where the last search began: it may have come that far.
   first *= kMachinesApart;
   std::optional<Displacement> best;
-  for (size_t i = 0; i < machines.size() && work_left_ > 0; ++i) {
+  for (size_t i = 0; i < machines.size() && !work_.IsSpent(); ++i) {
     Try(*machines[(first + i) % machines.size()], &best);
     if (best.has_value() && best->price.IsFree()) break;
   }

@@ -33,6 +33,7 @@
 #include "constraints/constraint_set.h"
 #include "constraints/topology_spread.h"
 #include "network/eligibility.h"
+#include "round/context/work_budget.h"
 #include "round/packing/stoppable_tasks.h"
 #include "sluice/base/ids.h"
 #include "sluice/state/resources.h"
@@ -60,7 +61,7 @@ class DisplacementSearch {
   };
   // REQUIRES: the state's peers are in sync, and the eligibility is fresh.
   DisplacementSearch(const Subject& subject, const ClassKey& key,
-                     int64_t* work_left);
+                     Allowance* work);
 
   // The cheapest displacement on a machine that `is_wanted`, as far as the
   // work goes.  A different `first` starts at another machine, so that each
@@ -124,7 +125,7 @@ class DisplacementSearch {
   Eligibility& eligibility_;
   StoppableTasks& stoppable_;
   const ClassKey key_;
-  int64_t& work_left_;
+  Allowance& work_;
   const PeerTerms& terms_;
   std::vector<const CountedTerm*> about_;  // Terms that select the class.
   // The tasks it avoids, and the tasks that avoid it.

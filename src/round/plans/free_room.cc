@@ -11,9 +11,6 @@
 namespace sluice {
 namespace {
 
-// The maximum of pairs of machines and classes looked at.
-constexpr int64_t kWorkMax = 200'000;
-
 int64_t* FindCount(size_t of_class, Pattern* pattern) {
   const auto it = std::ranges::lower_bound(pattern->tasks, of_class, {},
                                            &std::pair<size_t, int64_t>::first);
@@ -35,8 +32,9 @@ void Change(size_t of_class, int64_t by, Pattern* pattern) {
 
 class Exchange {
  public:
-  Exchange(const RoundPacking& packing, const ConstraintSet& constraints)
-      : packing_(packing) {
+  Exchange(const RoundPacking& packing, const ConstraintSet& constraints,
+           Allowance* work)
+      : packing_(packing), work_(*work) {
     for (const ClassKey& key : packing.classes) {
       may_go_.push_back(!key.gang.has_value() && !key.DependsOnPeers() &&
                         key.rules->host_ports.empty() &&
@@ -95,7 +93,7 @@ class Exchange {
     Slot* instead = nullptr;
     for (Slot& to : slots_) {
       if (&to == from || to.is_changing) continue;
-      if (--work_left_ < 0) break;
+      if (!work_.Spend(1)) break;
       const int64_t gained = Charge(urgent, *from);
       const int64_t paid = Charge(urgent, to);
       if (paid == kNotAllowed) continue;
@@ -197,7 +195,7 @@ class Exchange {
   const RoundPacking& packing_;
   std::vector<bool> may_go_;  // By class.
   std::vector<Slot> slots_;
-  int64_t work_left_ = kWorkMax;
+  Allowance& work_;  // Of pairs of machines and classes.
 };
 
 }  // namespace
@@ -206,8 +204,8 @@ void GiveFreeRoomToUrgent(const RoundPacking& packing,
                           const ClusterState& state,
                           const ConstraintSet& constraints,
                           absl::FunctionRef<Resources(const Machine&)> free_now,
-                          std::vector<Pattern>* solution) {
-  Exchange exchange(packing, constraints);
+                          Allowance* work, std::vector<Pattern>* solution) {
+  Exchange exchange(packing, constraints, work);
   packing.VisitMachines(*solution, [&](MachineId id, const Pattern& pattern) {
     const Machine* machine = state.FindMachine(id);
     exchange.Add(pattern,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "round/context/work_budget.h"
 #include "round/packing/round_packing.h"
 #include "state/cluster_state.h"
 
@@ -22,12 +23,12 @@ namespace sluice {
 // gangs stay where they are, and so do tasks with ports or rules about other
 // tasks.  Each machine then has a pattern of its own, in the order of the
 // packing's machines.  `free_now`: the room that a machine has now for the
-// tasks to be placed.
+// tasks to be placed.  No more is swapped once `work` is exceeded.
 void GiveFreeRoomToUrgent(const RoundPacking& packing,
                           const ClusterState& state,
                           const ConstraintSet& constraints,
                           absl::FunctionRef<Resources(const Machine&)> free_now,
-                          std::vector<Pattern>* solution);
+                          Allowance* work, std::vector<Pattern>* solution);
 
 }  // namespace sluice
 

@@ -20,19 +20,19 @@ struct Restriction {
 class Attempt {
  public:
   Attempt(const GangSubject& subject, std::span<const Task* const> tasks,
-          const Restriction& restriction, int64_t* work_left)
+          const Restriction& restriction, Allowance* work)
       : state_(subject.state), restriction_(restriction) {
     for (const Task* task : tasks) {
       const ClassKey& key = task->class_key;
       if (searches_.contains(key)) continue;
-      *work_left -= std::ssize(state_.tasks());
+      work->Spend(std::ssize(state_.tasks()));
       StoppableTasks& stoppable = stoppables_.emplace_back(
           state_, subject.gangs, subject.options, key.priority);
       searches_.try_emplace(
           key,
           DisplacementSearch::Subject{state_, subject.constraints,
                                       subject.eligibility, stoppable},
-          key, work_left);
+          key, work);
     }
   }
 
@@ -124,13 +124,12 @@ std::vector<Restriction> RestrictionsFor(std::span<const Task* const> tasks,
 std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
                                             std::span<const Task* const> tasks,
                                             int64_t minimum, size_t first,
-                                            int64_t* work_left) {
+                                            Allowance* work) {
   std::optional<GangDisplacement> best;
   for (const Restriction& restriction : RestrictionsFor(tasks, subject.state)) {
-    if (*work_left <= 0) break;
+    if (work->IsSpent()) break;
     std::optional<GangDisplacement> found =
-        Attempt(subject, tasks, restriction, work_left)
-            .Go(tasks, minimum, first);
+        Attempt(subject, tasks, restriction, work).Go(tasks, minimum, first);
     if (!found.has_value()) continue;
     // All that come are more urgent than those that leave.
     const auto more = best.has_value()

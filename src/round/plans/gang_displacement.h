@@ -22,6 +22,7 @@
 #include "constraints/constraint_set.h"
 #include "network/eligibility.h"
 #include "round/context/round_stats.h"
+#include "round/context/work_budget.h"
 #include "round/packing/stoppable_tasks.h"
 #include "round/together/gangs.h"
 #include "sluice/base/ids.h"
@@ -51,7 +52,7 @@ struct GangSubject {
 std::optional<GangDisplacement> FindForGang(const GangSubject& subject,
                                             std::span<const Task* const> tasks,
                                             int64_t minimum, size_t first,
-                                            int64_t* work_left);
+                                            Allowance* work);
 
 }  // namespace sluice
 

@@ -127,9 +127,11 @@ Resources PreemptingPlan::FreeOn(const Machine& machine) const {
 
 MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
                                       YieldedRoom* yielded) {
+  Allowance work(Piece::kFreeRoom, &context_.budget);
   GiveFreeRoomToUrgent(
       packing_, context_.state, context_.constraints,
-      [this](const Machine& machine) { return FreeOn(machine); }, &solution);
+      [this](const Machine& machine) { return FreeOn(machine); }, &work,
+      &solution);
   FindMoves(solution);
   leaving_gangs_ = FindLeavingGangs(solution);
   FindConflicts(solution);

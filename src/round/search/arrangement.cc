@@ -20,8 +20,6 @@
 namespace sluice {
 namespace {
 
-// Some 20 to 50 ms.
-constexpr int64_t kWorkMax = kWorkPerStep;
 // Per task: machines of a kind, those with the lowest load first, and tasks to
 // swap it with.
 constexpr int kMachinesPerKindMax = 64;
@@ -31,22 +29,22 @@ constexpr int64_t kPartnersMax = 64;
 class Arranger {
  public:
   Arranger(RoundContext* context, MovablePlacements* placements,
-           int64_t* work_left)
+           Allowance* work)
       : context_(*context),
         state_(context->state),
         policies_(context->policies),
         placements_(*placements),
-        work_left_(*work_left),
-        suitability_(context, placements, work_left),
-        relocator_(policies_, placements, &suitability_, work_left) {}
+        work_(*work),
+        suitability_(context, placements, work),
+        relocator_(policies_, placements, &suitability_, work) {}
 
   // Tasks with preferences, and tasks that share a machine with others of their
   // job, by index.  Returns how many moved.
   int64_t Run(std::span<const size_t> wishing,
               std::span<const size_t> crowded) {
     // Preferences come first, but leave the others a third of the work.
-    const int64_t work_kept = crowded.empty() ? 0 : work_left_ / 3;
-    WishSearch search(&context_, &placements_, &suitability_, &work_left_,
+    const int64_t work_kept = crowded.empty() ? 0 : work_.left() / 3;
+    WishSearch search(&context_, &placements_, &suitability_, &work_,
                       work_kept);
     int64_t moved = search.Run(wishing);
     moved += WishRestarts(&placements_, &suitability_, &search).Run(wishing);
@@ -74,7 +72,7 @@ class Arranger {
     int64_t more = kNoMore;
   };
 
-  bool IsSpent() const { return work_left_ <= 0; }
+  bool IsSpent() const { return work_.IsSpent(); }
 
   // Moves the task to a machine with fewer tasks of its job, if everything else
   // is no worse.
@@ -105,7 +103,7 @@ class Arranger {
   void FindTwins(std::span<const size_t> crowded) {
     if (crowded.empty()) return;
     for (const size_t i : crowded) twins_[placements_[i].task->class_key];
-    work_left_ -= std::ssize(placements_.all());
+    work_.Spend(std::ssize(placements_.all()));
     auto of_class = twins_.end();  // Mostly the same as the one before.
     for (size_t i = 0; i < placements_.size(); ++i) {
       const ClassKey& one = placements_[i].task->class_key;
@@ -145,7 +143,7 @@ class Arranger {
       const size_t other = twins.indices[at];
       const Placement twin = placements_[other];
       const JobId its_job = twin.task->job;
-      --work_left_;
+      work_.Spend(1);
       if (IsSpent()) break;
       if (its_job == job) {
         next = i + twins.next_job[at] - static_cast<int64_t>(at);
@@ -263,7 +261,7 @@ class Arranger {
   const ClusterState& state_;
   const PolicySet& policies_;
   MovablePlacements& placements_;
-  int64_t& work_left_;
+  Allowance& work_;
   Suitability suitability_;
   Relocator relocator_;
   std::map<ClassKey, Twins> twins_;  // Of classes with crowded tasks.
@@ -323,18 +321,17 @@ int64_t Arrange(RoundContext* context) {
   const bool heeds_peers = context->policies.Charges(CostKind::kPeers) &&
                            !context->state.peers().empty();
   if (!heeds_siblings && !heeds_peers) return 0;
-  int64_t work_left = kWorkMax;
-  MovablePlacements placements(context, &work_left);
+  Allowance work(Piece::kArrangement, &context->budget);
+  MovablePlacements placements(context, &work);
   std::vector<size_t> crowded;
   if (heeds_siblings) crowded = placements.FindCrowded();
   std::vector<size_t> wishing;
   if (heeds_peers) wishing = FindWishing(context->state, placements.all());
   int64_t moved = 0;
   if (!crowded.empty() || !wishing.empty()) {
-    moved = Arranger(context, &placements, &work_left).Run(wishing, crowded);
+    moved = Arranger(context, &placements, &work).Run(wishing, crowded);
   }
   placements.Keep();
-  context->budget.Note(kWorkMax - work_left);
   return moved;
 }
 

@@ -6,13 +6,13 @@
 
 namespace sluice {
 
-MovablePlacements::MovablePlacements(RoundContext* context, int64_t* work_left)
+MovablePlacements::MovablePlacements(RoundContext* context, Allowance* work)
     : context_(*context),
       eligibility_(context->eligibility()),
-      work_left_(*work_left),
+      work_(*work),
       transaction_(context->now_ms, &context->state),
       placements_(context->FreshPlacements()) {
-  work_left_ -= std::ssize(placements_) / 8;
+  work_.Spend(std::ssize(placements_) / 8);
   if (!context_.has_changed) return;
   // Commands may have come since they were placed: only those that are surely
   // still legal remain.
@@ -26,7 +26,7 @@ MovablePlacements::MovablePlacements(RoundContext* context, int64_t* work_left)
 
 std::vector<size_t> MovablePlacements::FindCrowded() {
   std::vector<size_t> crowded;
-  for (size_t i = 0; i < size() && work_left_ > 0; ++i) {
+  for (size_t i = 0; i < size() && !work_.IsSpent(); ++i) {
     const auto& [task, machine] = placements_[i];
     if (CountSiblings(task->job, machine) > 1) crowded.push_back(i);
   }
@@ -41,7 +41,7 @@ std::vector<size_t> MovablePlacements::On(MachineId machine) {
     for (size_t i = 0; i < size(); ++i) {
       on_[placements_[i].machine].push_back(i);
     }
-    work_left_ -= std::ssize(placements_);
+    work_.Spend(std::ssize(placements_));
   }
   const auto it = on_.find(machine);
   if (it == on_.end()) return {};
@@ -51,7 +51,7 @@ std::vector<size_t> MovablePlacements::On(MachineId machine) {
 const MachinesByLoad& MovablePlacements::by_load() {
   if (!by_load_.has_value()) {
     by_load_.emplace(context_.state, context_.policies, eligibility_);
-    work_left_ -= 2 * std::ssize(context_.state.machines());
+    work_.Spend(2 * std::ssize(context_.state.machines()));
   }
   return *by_load_;
 }
@@ -75,7 +75,7 @@ void MovablePlacements::Place(size_t index, MachineId machine) {
 }
 
 void MovablePlacements::Note(const Placement& one, int64_t count) {
-  work_left_ -= kWorkPerPlacement / 2 + std::ssize(peers_);
+  work_.Spend(kWorkPerPlacement / 2 + std::ssize(peers_));
   for (ClassPeers* peers : peers_) {
     peers->Note(one.task->class_key, one.machine, count);
   }

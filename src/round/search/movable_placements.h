@@ -19,14 +19,15 @@
 #include "round/context/placements.h"
 #include "round/context/round_context.h"
 #include "round/context/transaction.h"
+#include "round/context/work_budget.h"
 #include "round/search/machines_by_load.h"
 
 namespace sluice {
 
 class MovablePlacements {
  public:
-  // Both must outlive this.  Work is charged to `work_left`.
-  MovablePlacements(RoundContext* context, int64_t* work_left);
+  // Both must outlive this.  Work is charged to `work`.
+  MovablePlacements(RoundContext* context, Allowance* work);
 
   size_t size() const { return placements_.size(); }
   const Placement& operator[](size_t index) const { return placements_[index]; }
@@ -38,7 +39,7 @@ class MovablePlacements {
   std::vector<size_t> On(MachineId machine);
   // How many tasks of the job run there, without those told to leave.
   int64_t CountSiblings(JobId job, MachineId machine) {
-    --work_left_;
+    work_.Spend(1);
     return context_.state.FindMachine(machine)->jobs.Of(job);
   }
   const MachinesByLoad& by_load();
@@ -58,7 +59,7 @@ class MovablePlacements {
 
   RoundContext& context_;
   Eligibility& eligibility_;
-  int64_t& work_left_;
+  Allowance& work_;
   Transaction transaction_;
   std::vector<Placement> placements_;
   // By machine, ascending; filled on first use.

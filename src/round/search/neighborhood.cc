@@ -7,14 +7,13 @@
 
 #include "constraints/class_peers.h"
 #include "round/context/placements.h"
+#include "round/context/work_budget.h"
 
 namespace sluice {
 namespace {
 
 // The maximum of pairs of tasks and machines that may take them.
 constexpr int64_t kTaskMachinePairsMax = 256;
-// Per tier.
-constexpr int64_t kTierWorkMax = 200000;
 
 // Largest first, then those with terms of their own: they have the least
 // choice.  Tasks that wait for others come last.  Within a class, the most
@@ -52,7 +51,8 @@ class TierNeighborhood {
       : tier_(tier),
         context_(*context),
         state_(context->state),
-        eligibility_(context->eligibility()) {}
+        eligibility_(context->eligibility()),
+        work_(Piece::kNeighborhood, Effort::kSearches, &context->budget) {}
 
   std::optional<Neighborhood> TakeBack(Transaction* transaction) {
     if (!FindPlaced() || !MayGain() || !FindTasks()) return std::nullopt;
@@ -128,7 +128,7 @@ class TierNeighborhood {
   }
 
   bool IsTooLarge(int64_t pairs) const {
-    return pairs > kTaskMachinePairsMax || work_ > kTierWorkMax;
+    return pairs > kTaskMachinePairsMax || work_.IsExceeded();
   }
 
   // On how many machines the class fits once all is taken back.  Stops counting
@@ -138,8 +138,7 @@ class TierNeighborhood {
     if (!is_new) return it->second;
     for (const auto& [id, machine] : state_.machines()) {
       if (it->second > kTaskMachinePairsMax) break;
-      ++work_;
-      context_.budget.Spend(Effort::kSearches, 1);
+      work_.Spend(1);
       if (!eligibility_.Allows(*key.rules, *machine)) continue;
       Resources free = machine->Free();
       if (const auto more = freed_.find(id); more != freed_.end()) {
@@ -195,7 +194,7 @@ class TierNeighborhood {
   std::vector<Placement> placed_;  // In their order.
   std::map<MachineId, Resources> freed_;
   std::map<ClassKey, int64_t> taking_;  // Machines that may take the class.
-  int64_t work_ = 0;
+  Allowance work_;
   Neighborhood result_;
 };
 

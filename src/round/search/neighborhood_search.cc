@@ -13,13 +13,11 @@
 #include "constraints/class_peers.h"
 #include "network/band_network.h"
 #include "round/context/placements.h"
+#include "round/context/work_budget.h"
 #include "state/peer_table.h"
 
 namespace sluice {
 namespace {
-
-// Per tier.
-constexpr int64_t kTierWorkMax = 50000;
 
 class Search {
  public:
@@ -28,12 +26,12 @@ class Search {
       : neighborhood_(neighborhood),
         tasks_(neighborhood.tasks),
         machines_(neighborhood.machines),
-        work_max_(
-            std::min(kTierWorkMax, context->budget.Left(Effort::kSearches))),
         context_(*context),
         policies_(context->policies),
         state_(context->state),
-        transaction_(*transaction) {}
+        transaction_(*transaction),
+        work_(Piece::kNeighborhoodSearch, Effort::kSearches, &context->budget) {
+  }
 
   bool Run() {
     FindGangs();
@@ -41,7 +39,6 @@ class Search {
     FindRests();
     best_price_ = PriceOfFormer();
     Explore();
-    context_.budget.Spend(Effort::kSearches, work_);
     for (const auto& [task, machine] : best_) {
       transaction_.Place(*task, machine);
     }
@@ -118,7 +115,7 @@ class Search {
       if (is_new) {
         const ClassPeers peers(state_, context_.constraints, key);
         it->second = {peers.worth_min(), peers.worth_max()};
-        work_ += std::ssize(state_.machines());
+        work_.Spend(std::ssize(state_.machines()));
       }
       auto [least, most] = it->second;
       const auto add = [&](const ClassKey& meant,
@@ -136,7 +133,7 @@ class Search {
         add(other, peers.TermsOf(*key.rules).preferred);
         add(key, peers.TermsOf(*other.rules).given);
       }
-      work_ += static_cast<int64_t>(i);
+      work_.Spend(static_cast<int64_t>(i));
       worth_max_.back() = most;
       worth_range_ = std::max(worth_range_, most - least);
     }
@@ -186,7 +183,7 @@ class Search {
         preference =
             std::min(preference, PreferenceCost(task, *state_.FindMachine(id)));
       }
-      work_ += std::ssize(machines_);
+      work_.Spend(std::ssize(machines_));
       Rest& rest = rests_[i];
       rest = {task.class_key.request, context_.UrgencyOf(task), preference,
               preference, GainFrom(i)};
@@ -215,7 +212,7 @@ class Search {
       rooms.push_back(
           rest.request.TimesIn(state_.FindMachine(id)->Free(), count));
     }
-    work_ += std::ssize(rooms);
+    work_.Spend(std::ssize(rooms));
     const auto room = std::accumulate(rooms.begin(), rooms.end(), int64_t{0});
     const int64_t without = std::max<int64_t>(count - room, 0);
     price.waiting += without * rest.waiting;
@@ -230,7 +227,7 @@ class Search {
         used += rest.request;
       }
     }
-    work_ += std::ssize(slots);
+    work_.Spend(std::ssize(slots));
     std::ranges::sort(slots);
     slots.resize(static_cast<size_t>(count - without));
     price.placed = std::accumulate(slots.begin(), slots.end(), price.placed);
@@ -280,7 +277,7 @@ class Search {
     }
   }
 
-  bool IsOver() const { return work_ > work_max_; }
+  bool IsOver() const { return work_.IsExceeded(); }
 
   // Goes on to the task at `index`, given the price of those before it.
   void Enter(size_t index, const Price& price) {
@@ -348,11 +345,11 @@ class Search {
     const Task& task = *tasks_[choice->index];
     const ClassKey& key = task.class_key;
     const auto peers = PeersOf(task);
-    if (peers.has_value()) work_ += std::ssize(state_.machines());
+    if (peers.has_value()) work_.Spend(std::ssize(state_.machines()));
     choice->has_all_places = true;
     for (auto it = machines_.lower_bound(FirstMachineFor(*choice));
          it != machines_.end(); ++it) {
-      ++work_;
+      work_.Spend(1);
       const Machine& machine = *state_.FindMachine(*it);
       if (!context_.constraints.Allows(key, machine) ||
           (peers.has_value() && !peers->Allows(machine))) {
@@ -382,7 +379,6 @@ class Search {
   const Neighborhood& neighborhood_;
   const std::vector<const Task*>& tasks_;
   const std::set<MachineId>& machines_;
-  const int64_t work_max_;
   RoundContext& context_;
   const PolicySet& policies_;
   const ClusterState& state_;
@@ -397,7 +393,7 @@ class Search {
   // The most that peers are worth to each task, and by how much that differs.
   std::vector<int64_t> worth_max_;
   int64_t worth_range_ = 0;
-  int64_t work_ = 0;
+  Allowance work_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ bool Relocator::Move(size_t index, absl::FunctionRef<void(Choice*)> choose) {
 
 bool Relocator::Consider(const Machine& machine, Choice* choice) {
   if (!suitability_.MayGo(choice->seeker, machine)) {
-    --work_left_;
+    work_.Spend(1);
     return false;
   }
   Liking there = suitability_.LikingOf(choice->seeker, machine);

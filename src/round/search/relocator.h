@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "cost/policy_set.h"
+#include "round/context/work_budget.h"
 #include "round/search/movable_placements.h"
 #include "round/search/suitability.h"
 
@@ -26,11 +27,11 @@ class Relocator {
  public:
   // All must outlive this.
   Relocator(const PolicySet& policies, MovablePlacements* placements,
-            Suitability* suitability, int64_t* work_left)
+            Suitability* suitability, Allowance* work)
       : policies_(policies),
         placements_(*placements),
         suitability_(*suitability),
-        work_left_(*work_left) {}
+        work_(*work) {}
 
   // Lets `choose` look for a better place than the task's own, and puts it
   // there.  Returns whether it moved.
@@ -42,7 +43,7 @@ class Relocator {
   const PolicySet& policies_;
   MovablePlacements& placements_;
   Suitability& suitability_;
-  int64_t& work_left_;
+  Allowance& work_;
 };
 
 }  // namespace sluice

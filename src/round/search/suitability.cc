@@ -18,12 +18,12 @@ bool LeaveMovable(const PlacementRules& rules) {
 }
 
 Suitability::Suitability(RoundContext* context, MovablePlacements* placements,
-                         int64_t* work_left)
+                         Allowance* work)
     : context_(*context),
       state_(context->state),
       eligibility_(context->eligibility()),
       placements_(*placements),
-      work_left_(*work_left) {
+      work_(*work) {
   FindBinding();
   FindWaiting();
 }
@@ -55,7 +55,7 @@ void Suitability::FindBinding() {
 void Suitability::FindWaiting() {
   if (state_.pending().empty()) return;
   std::vector<Resources> most(static_cast<size_t>(eligibility_.kind_count()));
-  work_left_ -= std::ssize(state_.machines());
+  work_.Spend(std::ssize(state_.machines()));
   for (const auto& [id, machine] : state_.machines()) {
     if (!machine->IsUsable()) continue;
     most[static_cast<size_t>(eligibility_.KindOf(*machine))].MaxWith(
@@ -66,7 +66,7 @@ void Suitability::FindWaiting() {
       continue;
     }
     const auto kinds = eligibility_.KindsFor(*key.rules);
-    work_left_ -= std::ssize(kinds);
+    work_.Spend(std::ssize(kinds));
     if (std::ranges::any_of(kinds, [&](const Eligibility::Kind& kind) {
           return key.request.FitsIn(most[static_cast<size_t>(kind.id)]);
         })) {
@@ -96,12 +96,12 @@ View& Suitability::ViewOf(const ClassKey& key) {
     view->kinds.emplace_back(kind.preference, id);
   }
   std::ranges::sort(view->kinds);
-  work_left_ -= std::ssize(view->preference);
+  work_.Spend(std::ssize(view->preference));
   if (key.DependsOnPeers()) {
     view->peers =
         std::make_unique<ClassPeers>(state_, context_.constraints, key);
     placements_.Follow(view->peers.get());
-    work_left_ -= std::ssize(state_.machines());
+    work_.Spend(std::ssize(state_.machines()));
   }
   return *view;
 }
@@ -115,7 +115,7 @@ void Suitability::FindParts(View* view) {
   topologies.erase(end, last);
   std::map<std::vector<DomainIndex>, size_t> part_of;
   for (const auto& [id, machine] : state_.machines()) {
-    work_left_ -= 1 + std::ssize(topologies);
+    work_.Spend(1 + std::ssize(topologies));
     if (!machine->IsUsable() || PreferenceOn(*view, *machine) == kForbidden) {
       continue;
     }
@@ -153,7 +153,7 @@ bool Suitability::MayGo(const Seeker& seeker, const Machine& machine) const {
 }
 
 Liking Suitability::LikingOf(const Seeker& seeker, const Machine& machine) {
-  --work_left_;
+  work_.Spend(1);
   Liking liking{.wishes = PreferenceOn(*seeker.view, machine)};
   if (seeker.view->peers != nullptr) {
     const ClassPeers& peers = *seeker.view->peers;
@@ -176,7 +176,7 @@ Liking Suitability::LikingOf(const Seeker& seeker, const Machine& machine) {
 }
 
 Cost Suitability::TwiceWishesOf(const Placement& one) {
-  --work_left_;
+  work_.Spend(1);
   const Seeker seeker = SeekerOf(one);
   const Cost preferences = 2 * PreferenceOn(*seeker.view, *seeker.home);
   if (seeker.view->peers == nullptr) return preferences;
@@ -202,7 +202,7 @@ Cost Suitability::CostOf(const ClassPeers& peers,
 
 Cost Suitability::ShareOf(const Seeker& seeker, const ClassKey& other,
                           MachineId there, MachineId here) {
-  work_left_ -= 2;
+  work_.Spend(2);
   if (seeker.view->peers == nullptr) return 0;
   const ClassPeers& peers = *seeker.view->peers;
   return CostOf(peers, peers.ShareOf(other, there, here));
@@ -212,7 +212,7 @@ bool Suitability::MakesWay(const Placement& one) {
   if (waiting_.empty()) return false;
   const uint32_t priority = one.task->class_key.priority;
   const Machine& machine = *state_.FindMachine(one.machine);
-  work_left_ -= std::ssize(machine.tasks);
+  work_.Spend(std::ssize(machine.tasks));
   uint32_t least = priority;
   for (const TaskId id : machine.tasks) {
     least = std::min(least, state_.FindTask(id)->class_key.priority);

@@ -24,6 +24,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "constraints/class_peers.h"
 #include "round/context/round_context.h"
+#include "round/context/work_budget.h"
 #include "round/search/movable_placements.h"
 
 namespace sluice {
@@ -76,7 +77,7 @@ class Suitability {
  public:
   // All must outlive this.  REQUIRES: the state's peers are in sync.
   Suitability(RoundContext* context, MovablePlacements* placements,
-              int64_t* work_left);
+              Allowance* work);
 
   // Kept current with the placements.  Valid as long as this is.
   View& ViewOf(const ClassKey& key);
@@ -126,7 +127,7 @@ class Suitability {
   const ClusterState& state_;
   Eligibility& eligibility_;
   MovablePlacements& placements_;
-  int64_t& work_left_;
+  Allowance& work_;
   absl::flat_hash_set<uint32_t> binding_;  // Selectors.
   std::set<uint32_t> waiting_;             // Priorities.
   absl::flat_hash_set<MachineId> vacated_;

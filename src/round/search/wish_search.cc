@@ -61,7 +61,7 @@ bool WishSearch::PlaceBest(size_t index) {
   for (const auto& [wishes, part] : order) {
     if (choice.liking.wishes < wishes) break;
     for (const Machine* machine : parts[part]) {
-      --work_left_;
+      work_.Spend(1);
       if (Fits(seeker, *machine)) relocator_.Consider(*machine, &choice);
     }
   }
@@ -82,7 +82,7 @@ bool WishSearch::MoveToBetter(size_t index, Way way) {
   const Alike alike = {
       &view, key.priority, key.request,
       way,   home,         way == Way::kExchange ? one.machine : MachineId()};
-  --work_left_;
+  work_.Spend(1);
   if (const auto it = vain_.find(alike);
       it != vain_.end() && it->second == changes_) {
     return false;
@@ -135,7 +135,7 @@ bool WishSearch::MoveIntoRoom(size_t index, std::span<const size_t> better) {
   return relocator_.Move(index, [&](Choice* choice) {
     for (const size_t part : better) {
       for (const Machine* machine : seeker.view->parts[part]) {
-        --work_left_;
+        work_.Spend(1);
         if (Fits(seeker, *machine)) relocator_.Consider(*machine, choice);
       }
       if (choice->machine != one.machine) break;
@@ -144,12 +144,12 @@ bool WishSearch::MoveIntoRoom(size_t index, std::span<const size_t> better) {
 }
 
 bool WishSearch::HasRoomIn(const Seeker& seeker, size_t part) {
-  --work_left_;
+  work_.Spend(1);
   const auto [it, is_new] = full_.try_emplace(
       {seeker.view, part, seeker.task->class_key.request}, -1);
   if (it->second == changes_) return false;
   for (const Machine* machine : seeker.view->parts[part]) {
-    --work_left_;
+    work_.Spend(1);
     if (Fits(seeker, *machine)) return true;
   }
   it->second = changes_;
@@ -202,7 +202,7 @@ bool WishSearch::TakePlaceOn(size_t index, size_t part, Way way) {
   for (const Machine* machine : machines) {
     for (const size_t other : placements_.On(machine->id)) {
       if (IsSpent()) return false;
-      --work_left_;
+      work_.Spend(1);
       const Placement two = placements_[other];
       if (!MayFitInPlaceOf(two, one) ||
           (way == Way::kExchange && !MayFitInPlaceOf(one, two))) {
@@ -236,7 +236,7 @@ bool WishSearch::TakePlaceOf(size_t index, size_t other,
     if (!HasRoomIn(second, part)) continue;
     for (const Machine* to : second.view->parts[part]) {
       if (IsSpent()) return false;
-      --work_left_;
+      work_.Spend(1);
       if (to != first.home && to != second.home && Fits(second, *to) &&
           DisplaceIfBetter(index, other, *to)) {
         return true;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "round/context/work_budget.h"
 #include "round/search/movable_placements.h"
 #include "round/search/relocator.h"
 #include "round/search/suitability.h"
@@ -32,12 +33,12 @@ class WishSearch {
  public:
   // All must outlive this.  It ends when at most `work_kept` are left.
   WishSearch(RoundContext* context, MovablePlacements* placements,
-             Suitability* suitability, int64_t* work_left, int64_t work_kept)
+             Suitability* suitability, Allowance* work, int64_t work_kept)
       : state_(context->state),
         placements_(*placements),
         suitability_(*suitability),
-        relocator_(context->policies, placements, suitability, work_left),
-        work_left_(*work_left),
+        relocator_(context->policies, placements, suitability, work),
+        work_(*work),
         work_kept_(work_kept) {}
 
   // Runs on the tasks with these indices.  Returns how many moves it made.
@@ -54,7 +55,7 @@ class WishSearch {
 
   bool IsSpent() const { return !HasWork(0); }
   // True if more than that are left.
-  bool HasWork(int64_t work) const { return work_left_ - work > work_kept_; }
+  bool HasWork(int64_t work) const { return work_.left() - work > work_kept_; }
 
  private:
   // What is tried for a task; each includes the ones before it.
@@ -97,7 +98,7 @@ class WishSearch {
   MovablePlacements& placements_;
   Suitability& suitability_;
   Relocator relocator_;
-  int64_t& work_left_;
+  Allowance& work_;
   const int64_t work_kept_;
   int64_t changes_ = 0;  // How many times a task moved.
   // What was tried in vain, and the number of changes at that time.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "round/context/known_plan.h"
+#include "round/context/work_budget.h"
 #include "round/packing/running_tasks.h"
 #include "round/packing/stoppable_tasks.h"
 #include "round/plans/displacement.h"
@@ -20,8 +21,6 @@
 namespace sluice {
 namespace {
 
-// At machines, tasks and choices between them: some 10 ms.
-constexpr int64_t kWorkMax = 400'000;
 // As long as rounds place something, packings may find more, and decide on
 // tasks together.  In a busy cluster that never ends, so tasks wait no longer
 // than this.
@@ -32,22 +31,21 @@ class Displace {
   explicit Displace(RoundContext* context)
       : context_(*context),
         state_(context->state),
-        cycle_(static_cast<size_t>(context->agenda.turn->cycle)) {}
+        cycle_(static_cast<size_t>(context->agenda.turn->cycle)),
+        work_(Piece::kDisplacements, &context->budget) {}
 
-  void Run() {
+  // Returns true if a task was stopped.
+  bool Run() {
     FindAll();
-    if (all_.empty()) return;
+    if (all_.empty()) return false;
     state_.SyncPeers();
     for (size_t i = 0; i < all_.size(); ++i) {
       const auto& [key, is_gang] = all_[(cycle_ + i) % all_.size()];
-      if (is_gang ? ServeGang(*key) : Serve(*key)) {
-        // The others have their turns at once.
-        context_.has_looked_at_all = false;
-        return;
-      }
+      if (is_gang ? ServeGang(*key) : Serve(*key)) return true;
       // If some remain, another one is the first next time.
-      if (work_left_ <= 0) return;
+      if (work_.IsSpent()) break;
     }
+    return false;
   }
 
  private:
@@ -90,7 +88,7 @@ class Displace {
 
   std::optional<uint32_t> LowestRunning() {
     std::optional<uint32_t> lowest;
-    work_left_ -= std::ssize(state_.tasks());
+    work_.Spend(std::ssize(state_.tasks()));
     for (const auto& [id, task] : state_.tasks()) {
       if (task->state != TaskState::kRunning || task->is_evicted) continue;
       const uint32_t priority = task->class_key.priority;
@@ -101,12 +99,12 @@ class Displace {
 
   // Returns true if a task is stopped for one of the class.
   bool Serve(const ClassKey& key) {
-    work_left_ -= std::ssize(state_.tasks());
+    work_.Spend(std::ssize(state_.tasks()));
     StoppableTasks stoppable(state_, context_.gangs,
                              context_.options.preemption, key.priority);
     DisplacementSearch search(
         {state_, context_.constraints, context_.eligibility(), stoppable}, key,
-        &work_left_);
+        &work_);
     const auto found =
         search.FindCheapest([](MachineId) { return true; }, cycle_);
     // A task that has a place once those told to leave have left waits for them
@@ -141,7 +139,7 @@ class Displace {
     const auto found =
         FindForGang({state_, context_.constraints, context_.eligibility(),
                      context_.gangs, context_.options.preemption},
-                    tasks, minimum, cycle_, &work_left_);
+                    tasks, minimum, cycle_, &work_);
     if (!found.has_value() || found->victims.empty()) return false;
     CarryOut(found->victims, found->coming);
     return true;
@@ -161,7 +159,7 @@ class Displace {
   ClusterState& state_;
   const size_t cycle_;
   std::vector<Waiting> all_;
-  int64_t work_left_ = kWorkMax;
+  Allowance work_;
 };
 
 // The only task for which the round stopped others; null if there are several,
@@ -222,12 +220,12 @@ void DisplaceForLess(RoundContext* context) {
   }
   if (is_undone) {
     state.SyncPeers();
-    int64_t work_left = kWorkMax;
+    Allowance work(Piece::kDisplacements, &context->budget);
     StoppableTasks stoppable(state, context->gangs, context->options.preemption,
                              nominee->class_key.priority);
     DisplacementSearch search(
         {state, context->constraints, context->eligibility(), stoppable},
-        nominee->class_key, &work_left);
+        nominee->class_key, &work);
     const auto found = search.FindCheapest([](MachineId) { return true; }, 0);
     if (found.has_value() && !found->victims.empty() &&
         found->price < PriceOf(victims, &stoppable)) {
@@ -246,14 +244,14 @@ void DisplaceForLess(RoundContext* context) {
   PreemptingPlan::CarryOut(decided, context);
 }
 
-void DisplaceAsLastResort(RoundContext* context) {
+bool DisplaceAsLastResort(RoundContext* context) {
   const std::optional<PackingTurn>& turn = context->agenda.turn;
   // A round that stops tasks needs no last resort.
   if (!turn.has_value() || !turn->is_last || context->stats->is_cut_short ||
       context->stats->preempted > 0 || context->state.pending().empty()) {
-    return;
+    return false;
   }
-  Displace(context).Run();
+  return Displace(context).Run();
 }
 
 }  // namespace sluice

@@ -3,7 +3,7 @@
 // whatever is in its way anywhere (round/plans/displacement.h).  The victims
 // found are told to leave, and the task is nominated, as by a packing.
 //
-// Threads: a free function; confined to the core thread.
+// Threads: free functions; confined to the core thread.
 
 #ifndef SLUICE_ROUND_STAGES_DISPLACE_H_
 #define SLUICE_ROUND_STAGES_DISPLACE_H_
@@ -14,8 +14,9 @@ namespace sluice {
 
 // At the end of a round, for one waiting class; each time another one is first.
 // It costs nothing except in the last round of a cycle.  Even then, it only
-// looks at what waits if none of its rules is about other tasks.
-void DisplaceAsLastResort(RoundContext* context);
+// looks at what waits if none of its rules is about other tasks.  Returns true
+// if a task was stopped: then the other classes have their turns at once.
+bool DisplaceAsLastResort(RoundContext* context);
 
 // At the end of a round that stopped tasks for one with rules about others: if
 // others can be stopped for it at a lower cost, those are stopped instead.  A

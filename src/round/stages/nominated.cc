@@ -143,8 +143,8 @@ class Nominated {
            });
   }
 
-  // True if it is to be the first of those that it must be near, and these have
-  // not left yet.
+  // True if all tasks that it must be near are leaving and have not left yet,
+  // so it would be the first.
   bool MustAwaitCompany(const ClassKey& key, MachineId machine) const {
     return !key.rules->affinity.empty() &&
            ClassPeers(state_, context_.constraints, key)

@@ -32,9 +32,6 @@
 namespace sluice {
 namespace {
 
-// For a packing of a part: some 10 ms.
-constexpr int64_t kPartWorkMax = 1'000'000;
-
 class Pack : public Stage {
  public:
   explicit Pack(RoundContext* context) : context_(*context) {}
@@ -69,7 +66,8 @@ class Pack : public Stage {
     }
     effort.is_thorough = packing_.MayStop();
     if (packing_.is_part) {
-      effort.work_max = std::min(effort.work_max, kPartWorkMax);
+      effort.work_max =
+          std::min(effort.work_max, WorkBudget::LimitOf(Piece::kPackingOfPart));
     } else {
       effort.nearby_max = context_.budget.nearby();
       // The part before it has taken its share.
@@ -324,8 +322,8 @@ class Pack : public Stage {
     return is_any_kept;
   }
 
-  // True if it is to be the first of those that it must be near, all of which
-  // leave.  A packing sees no company then, or others that may come instead.
+  // True if all tasks that it must be near are leaving, so it would be the
+  // first. A packing sees no company then, or others that may come instead.
   bool IsToBeFirst(const ClassKey& key) const {
     return !key.rules->affinity.empty() &&
            ClassPeers(context_.state, context_.constraints, key)

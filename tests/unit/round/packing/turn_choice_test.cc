@@ -56,7 +56,7 @@ class TurnChoiceTest : public StateTest {
     RoundStats stats;
     stats.number = turn;
     context.stats = &stats;
-    const std::optional<ClassKey> key = ChooseTurn(context, &peers).key;
+    const std::optional<ClassKey> key = ChooseTurn(&context, &peers).key;
     return key.has_value() ? state_.pending().at(*key).begin()->second->id.value
                            : 0;
   }

@@ -46,12 +46,14 @@ class FreeRoomTest : public testing::Test {
   std::vector<Pattern> Exchanged(std::vector<Pattern> solution) {
     GiveFreeRoomToUrgent(
         packing_, cluster_.state(), cluster_.constraints(),
-        [](const Machine& machine) { return machine.Free(); }, &solution);
+        [](const Machine& machine) { return machine.Free(); }, &work_,
+        &solution);
     return solution;
   }
 
   TestScheduler cluster_;
   RoundPacking packing_;
+  Allowance work_{100};
 };
 
 const Pattern kUrgent = {0, 1, {{0, 1}}};

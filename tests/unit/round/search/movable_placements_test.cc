@@ -52,7 +52,7 @@ class MovablePlacementsTest : public ::testing::Test {
        cluster_.scheduler().eligibility()},
       {},
       0};
-  int64_t work_left_ = 1000;
+  Allowance work_{1000};
 };
 
 TEST_F(MovablePlacementsTest, FindsWhoSharesAMachineByJobAndMachine) {
@@ -62,7 +62,7 @@ TEST_F(MovablePlacementsTest, FindsWhoSharesAMachineByJobAndMachine) {
   Place(2, "m0");
   Place(6, "m0");
   Place(3, "m1");
-  MovablePlacements placements(&context_, &work_left_);
+  MovablePlacements placements(&context_, &work_);
   EXPECT_THAT(CrowdedOf(&placements), ElementsAre(1, 3, 5, 6));
 }
 
@@ -71,7 +71,7 @@ TEST_F(MovablePlacementsTest, FindsWhoIsBesideOneThatRanBefore) {
   context_.delta_begin = cluster_.state().counters().next_delta_sequence;
   Place(2, "m0");
   Place(3, "m1");
-  MovablePlacements placements(&context_, &work_left_);
+  MovablePlacements placements(&context_, &work_);
   EXPECT_THAT(CrowdedOf(&placements), ElementsAre(2));
   EXPECT_EQ(placements.CountSiblings(JobOf(1), On("m0")), 2);
   EXPECT_EQ(placements.CountSiblings(JobOf(1), On("m2")), 0);
@@ -81,7 +81,7 @@ TEST_F(MovablePlacementsTest, CountsAsItMoves) {
   Place(1, "m0");
   Place(2, "m0");
   Place(5, "m0");
-  MovablePlacements placements(&context_, &work_left_);
+  MovablePlacements placements(&context_, &work_);
   placements.Withdraw(1);
   EXPECT_EQ(placements.CountSiblings(JobOf(1), On("m0")), 1);
   placements.Place(1, On("m2"));
@@ -92,10 +92,10 @@ TEST_F(MovablePlacementsTest, CountsAsItMoves) {
 
 TEST_F(MovablePlacementsTest, StopsWithoutLooks) {
   for (uint64_t uid = 1; uid <= 4; ++uid) Place(uid, "m0");
-  MovablePlacements placements(&context_, &work_left_);
-  work_left_ = 2;
+  MovablePlacements placements(&context_, &work_);
+  work_ = Allowance(2);
   EXPECT_THAT(CrowdedOf(&placements), ElementsAre(1, 2));
-  EXPECT_EQ(work_left_, 0);
+  EXPECT_TRUE(work_.IsSpent());
   EXPECT_THAT(CrowdedOf(&placements), IsEmpty());
 }
 
