@@ -82,6 +82,16 @@ std::optional<Cost> PolicySet::DetourMax(int64_t waited_ms) const {
   return most;
 }
 
+Cost PolicySet::DetourCost(const PlacementRules& rules,
+                           const Machine& machine) const {
+  Cost cost = 0;
+  for (const auto& model : models_) {
+    if (!model->DetourMax(0).has_value()) continue;
+    cost += model->PreferenceCost(rules, machine);
+  }
+  return cost;
+}
+
 std::optional<int64_t> PolicySet::SpeedSamplesMin() const {
   std::optional<int64_t> most;
   for (const auto& model : models_) {

@@ -127,6 +127,8 @@ class PolicySet {
   // As CostModel::DetourMax(), of the least patient model; nullopt if none has
   // any.
   std::optional<Cost> DetourMax(int64_t waited_ms) const;
+  // What it limits: CostModel::PreferenceCost() of the models that have one.
+  Cost DetourCost(const PlacementRules& rules, const Machine& machine) const;
   // As CostModel::SpeedSamplesMin(), of the model that asks for the most.
   std::optional<int64_t> SpeedSamplesMin() const;
   // True if any model may charge it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace sluice {
@@ -60,19 +61,23 @@ void Eligibility::PriceAnew(std::span<const WorkKindId> work_kinds,
 }
 
 std::span<const Eligibility::Kind> Eligibility::NearKinds(
-    const Answers& answers, Held* held) const {
+    const PlacementRules& rules, const Answers& answers, Held* held) const {
   if (held->asked == answers.asked) return held->kinds;
-  Cost least = kModelCostMax;
+  const auto cost_of = [&](const Kind& kind) {
+    return policies_.DetourCost(rules, kinds_.Exemplar(kind.id));
+  };
+  Cost least = std::numeric_limits<Cost>::max();
   for (const Kind& kind : answers.kinds) {
     const auto id = static_cast<size_t>(kind.id);
     if (id >= has_usable_.size() || has_usable_[id]) {
-      least = std::min(least, kind.preference);
+      least = std::min(least, cost_of(kind));
     }
   }
   held->kinds.clear();
   std::ranges::copy_if(answers.kinds, std::back_inserter(held->kinds),
                        [&](const Kind& kind) {
-                         return kind.preference - least <= held->detour_max;
+                         return cost_of(kind) <= least ||
+                                cost_of(kind) - least <= held->detour_max;
                        });
   held->asked = answers.asked;
   return held->kinds;
@@ -96,7 +101,7 @@ std::span<const Eligibility::Kind> Eligibility::KindsFor(
   const auto held = held_.find(rules.id);
   const auto those = [&]() -> std::span<const Kind> {
     if (held == held_.end()) return answers.kinds;
-    return NearKinds(answers, &held->second);
+    return NearKinds(rules, answers, &held->second);
   };
   if (answers.asked == kinds_.size()) return those();
   const auto add = [&](KindId kind) {

@@ -93,7 +93,8 @@ class Eligibility {
   // Recomputes the charges for rules of these kinds of work, ascending.
   void PriceAnew(std::span<const WorkKindId> work_kinds,
                  const ClusterState& state);
-  std::span<const Kind> NearKinds(const Answers& answers, Held* held) const;
+  std::span<const Kind> NearKinds(const PlacementRules& rules,
+                                  const Answers& answers, Held* held) const;
 
   // The kinds that the rules may allow, ascending, if the rules name label
   // values or machine names; otherwise nullopt.  So a cluster may have ten

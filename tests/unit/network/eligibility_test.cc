@@ -166,6 +166,27 @@ TEST_F(HeldBackTest, KeepsToMachinesThatExist) {
       << "none is nearer any more";
 }
 
+// A task that reads next to nothing waits for no taint, label or owner.
+TEST_F(HeldBackTest, KeepsNobodyFromWhatOtherPoliciesChargeFor) {
+  const PolicySet policies =
+      *PolicySet::FromNames("avoid_pods,node_affinity,quincy,taint");
+  Eligibility eligibility(cluster_.constraints(), policies);
+  PlacementRules reads;
+  reads.data = {.bytes = 1 << 20, .on_machines = {{"a", 1 << 20}}};
+  ClusterBuilder()
+      .Machine("a", {})
+      .Machine("b", {.taints = {{"slow", "", TaintEffect::kPreferNoSchedule}}})
+      .Task(1, {.rules = reads})
+      .ApplyTo(&cluster_);
+  ClusterState& state = cluster_.mutable_state();
+  eligibility.StartRound(&state);
+  eligibility.HoldBack(&state, 10);
+  eligibility.Refresh(&state);
+  EXPECT_TRUE(eligibility.Allows(*cluster_.TaskOf(1).class_key.rules,
+                                 *state.FindMachine("b")))
+      << "5 points from the data, and 450,000 for a taint";
+}
+
 // What is charged where by how fast a kind of work runs.
 class SpeedsTest : public testing::Test {
  protected:
