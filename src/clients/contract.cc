@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-// At first, a client that begins anew may be silent this many times as long.
+// A client that begins anew may first stay silent for this many quiet periods.
 // One that only might begin anew is awaited just as long.
 constexpr int64_t kSilences = 5;
-// Two beginnings are one that a client makes on two connections.
+// Beginnings this close together count as one, made on two connections.
 constexpr int64_t kSameBeginningUs = 250000;
 
 // True if the uid now names a newer task that the client has not heard of.
@@ -40,29 +40,35 @@ std::optional<Ack> Contract::Apply(Request& request, int64_t now_ms,
   }
   const std::optional<HeldAcks::Hold> hold =
       held_acks_.HoldFor(command, now_us);
-  AckMessage message{std::move(request.done), Ack::kOk, request.entered_us};
-  const StateCounters before = state_.counters();
-  const bool is_beginning = std::holds_alternative<BeginAnnouncement>(command);
-  // What the client announced on another connection just before is of the same
-  // life.
-  if (is_beginning && before.former_stale_below.has_value() &&
-      request.entered_us - began_us_ < kSameBeginningUs) {
-    held_acks_.NoteCountingClient();
-    acks_.push_back(std::move(message));
-    return std::nullopt;
-  }
-  message.ack = state_.Apply(command, now_ms);
-  NoteBeginning(before, is_beginning, request.entered_us);
-  NoteMention(command, before.stale_below, request.entered_us);
+  newcomers_.NoteOther(request.connection);
+  const std::optional<Ack> ack = Change(command, request.entered_us, now_ms);
   if (const auto* submit = std::get_if<SubmitTask>(&command)) {
     held_acks_.NoteSubmission(submit->uid, now_us);
   }
-  const Ack ack = message.ack;
+  AckMessage message{std::move(request.done), ack.value_or(Ack::kOk),
+                     request.entered_us};
   if (hold.has_value()) {
     held_acks_.Add(*hold, std::move(message));
   } else {
     acks_.push_back(std::move(message));
   }
+  return ack;
+}
+
+std::optional<Ack> Contract::Change(const Command& command, int64_t entered_us,
+                                    int64_t now_ms) {
+  const StateCounters before = state_.counters();
+  const bool is_beginning = std::holds_alternative<BeginAnnouncement>(command);
+  // What the client announced on another connection just before is of the same
+  // life.
+  if (is_beginning && before.former_stale_below.has_value() &&
+      entered_us - began_us_ < kSameBeginningUs) {
+    held_acks_.NoteCountingClient();
+    return std::nullopt;
+  }
+  const Ack ack = state_.Apply(command, now_ms);
+  NoteBeginning(before, is_beginning, entered_us);
+  NoteMention(command, before.stale_below, entered_us);
   return ack;
 }
 
@@ -94,14 +100,22 @@ void Contract::NoteMention(const Command& command, uint32_t stale_below_before,
   }
 }
 
-void Contract::Call(ScheduleCall* call, int64_t now_us) {
+bool Contract::Call(ScheduleCall* call, int64_t now_ms, int64_t now_us) {
   // Whoever calls again has read what it got, unless it calls ahead.
   const auto is_held = [this](const WaitingCall& one) { return IsHeld(one); };
   if (active_call_ == nullptr && !replies_.is_in_flight() &&
       std::ranges::all_of(waiting_calls_, is_held)) {
     held_acks_.NoteRepliesRead(now_us, &acks_);
   }
-  waiting_calls_.push_back({call, now_us});
+  // A client that schedules before it has announced anything may have just
+  // begun, and know nothing that a reply would name.
+  const Newcomers::Standing standing =
+      newcomers_.NoteSchedule(call->connection());
+  waiting_calls_.push_back(
+      {call, now_us, standing != Newcomers::Standing::kOther});
+  return standing == Newcomers::Standing::kFirst &&
+         Change(BeginAnnouncement{.is_certain = false}, now_us, now_ms)
+             .has_value();
 }
 
 int64_t Contract::BeginCall(bool is_in_round) {
@@ -127,8 +141,7 @@ int64_t Contract::BeginCall(bool is_in_round) {
 }
 
 bool Contract::IsHeld(const WaitingCall& waiting) const {
-  return state_.counters().is_announcement_expected &&
-         waiting.call->IsOfNewcomer() &&
+  return state_.counters().is_announcement_expected && waiting.is_of_newcomer &&
          tended_us_ - waiting.since_us < NewcomerWaitUs();
 }
 

@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "clients/held_acks.h"
 #include "clients/messages.h"
+#include "clients/newcomers.h"
 #include "clients/replies.h"
 #include "clients/schedule_call.h"
 #include "state/changes.h"
@@ -47,14 +48,18 @@ class Contract {
     Command command;
     AckCallback done;
     int64_t entered_us = 0;
+    ConnectionId connection = {};
   };
   // Applies the command and takes its callback, which is called once the
   // command may be acknowledged.  Returns nothing if the command is dropped,
   // since another one said the same just before.
   std::optional<Ack> Apply(Request& request, int64_t now_ms, int64_t now_us);
 
-  // `call` waits for a round of its own.
-  void Call(ScheduleCall* call, int64_t now_us);
+  // A client asked whether there is a scheduler.
+  void Greet(ConnectionId connection) { newcomers_.NoteCheck(connection); }
+  // `call` waits for a round of its own.  Returns true if its client may have
+  // begun anew, and an announcement is expected from now on.
+  bool Call(ScheduleCall* call, int64_t now_ms, int64_t now_us);
   // Takes the next call that a round is to begin for, if one may begin.  A
   // newcomer's call waits as long as its client may be beginning anew.  Answers
   // calls that need no round, and returns how many of their clients had gone.
@@ -78,11 +83,13 @@ class Contract {
   // Releases all acknowledgments that are held: no reply is read any more.
   void ReleaseAll() { held_acks_.ReleaseAll(&acks_); }
 
-  // Moves what is to be told into `messages`.
+  // Moves everything to be sent into `messages`.
   void TakeMessages(Messages* messages);
-  bool has_acks() const { return !acks_.empty(); }
 
  private:
+  // Returns nothing if the command is dropped.
+  std::optional<Ack> Change(const Command& command, int64_t entered_us,
+                            int64_t now_ms);
   // A client that begins by calling Check assigns uids by counting.  One that
   // only might begin anew may do so or not.
   void NoteBeginning(const StateCounters& before, bool is_beginning,
@@ -92,6 +99,7 @@ class Contract {
   struct WaitingCall {
     ScheduleCall* call;
     int64_t since_us;
+    bool is_of_newcomer;
   };
   // True if it is to wait until it is clear whether its client begins anew.
   bool IsHeld(const WaitingCall& waiting) const;
@@ -107,6 +115,7 @@ class Contract {
   const Options options_;
   Replies replies_;
   HeldAcks held_acks_;
+  Newcomers newcomers_;
   std::vector<AckMessage> acks_;
   std::vector<ReplyMessage> answers_;
   std::deque<WaitingCall> waiting_calls_;

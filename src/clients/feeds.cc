@@ -165,7 +165,7 @@ void Feeds::Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
     Close(session, now_us);
     return;
   }
-  ConfirmDeltas(connection, batch.deltas_received);
+  connection->deliveries.Confirm(batch.deltas_received);
   Apply(batch, id, now_ms, connection);
 }
 
@@ -283,7 +283,9 @@ Feeds::Connection* Feeds::Open(FeedSession* session, const FeedBatch& batch,
   *feed = state_.OpenFeed(name);
   lost_us_.erase(*feed);
   LOG(INFO) << "feed " << Shown(name) << ": connected";
-  Connection& connection = connections_[*feed];
+  Connection& connection =
+      connections_.try_emplace(*feed, Connection{Deliveries(&state_)})
+          .first->second;
   connection.session = session;
   connection.since_us = now_us;
   return &connection;
@@ -337,7 +339,7 @@ void Feeds::Tend(int64_t now_ms, int64_t now_us) {
   }
   for (FeedSession* session : idle) {
     End(session, absl::DeadlineExceededError(
-                     "the snapshot has stalled: end_snapshot has not come"));
+                     "the snapshot has stalled: no end_snapshot came in time"));
     Close(session, now_us);
   }
   idle.clear();
@@ -416,7 +418,7 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
   size_t& bytes = connection->news.bytes;
   for (auto it = sequences.upper_bound(connection->told);
        it != sequences.end() && *it < open && bytes < kReplyBytesMax &&
-       connection->unconfirmed.size() < kFeedDeltasUnconfirmedMax;
+       connection->deliveries.open_count() < kFeedDeltasUnconfirmedMax;
        ++it) {
     const Delta& delta = state_.outbox().at(*it);
     const Task& task = *state_.FindTask(delta.task);
@@ -429,8 +431,7 @@ void Feeds::AddDeltas(FeedId feed, Connection* connection) {
     bytes += kEntryBytes + entry.task.size() + entry.machine.size() +
              entry.resource.size();
     connection->news.deltas.push_back(std::move(entry));
-    state_.BeginDelivery(*it);
-    connection->unconfirmed.push_back(*it);
+    connection->deliveries.Begin(*it);
     connection->told = *it;
     metrics_.delta_deliveries.Increment();
     if (*it <= connection->told_max) metrics_.redelivered_deltas.Increment();
@@ -464,7 +465,7 @@ void Feeds::AddNominations(FeedId feed, Connection* connection) {
       continue;
     }
     if (news.bytes >= kReplyBytesMax) return;
-    // For one that was placed or is gone, other messages say so.
+    // Other messages tell of tasks that were placed or are gone.
     const auto task = tasks.find(it->first);
     if (task != tasks.end() &&
         state_.FindTask(task->second)->state == TaskState::kPending) {
@@ -540,11 +541,7 @@ std::vector<FeedStatus> Feeds::List() const {
                      : feed.is_standby ? FeedStatus::State::kStandby
                                        : FeedStatus::State::kSettling;
       status.since_us = it->second.since_us;
-      for (const uint64_t sequence : it->second.unconfirmed) {
-        if (state_.SequencesOf(id).contains(sequence)) {
-          ++status.unconfirmed_deltas;
-        }
-      }
+      status.unconfirmed_deltas = it->second.deliveries.CountStanding(id);
       status.untold_deltas -= status.unconfirmed_deltas;
     } else {
       const auto lost = lost_us_.find(id);
@@ -567,20 +564,8 @@ Feeds::Connection* Feeds::Find(const FeedSession& session, FeedId* feed) {
   return nullptr;
 }
 
-void Feeds::ConfirmDeltas(Connection* connection, uint64_t up_to) {
-  std::deque<uint64_t>& unconfirmed = connection->unconfirmed;
-  while (!unconfirmed.empty() && unconfirmed.front() <= up_to) {
-    state_.EndDelivery(unconfirmed.front(),
-                       /*is_delivered=*/true);
-    unconfirmed.pop_front();
-  }
-}
-
 void Feeds::TakeBackDeltas(Connection* connection) {
-  for (const uint64_t sequence : connection->unconfirmed) {
-    state_.EndDelivery(sequence, /*is_delivered=*/false);
-  }
-  connection->unconfirmed.clear();
+  connection->deliveries.TakeBack();
   connection->told = 0;
 }
 

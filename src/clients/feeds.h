@@ -18,13 +18,13 @@
 #define SLUICE_CLIENTS_FEEDS_H_
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
+#include "clients/deliveries.h"
 #include "clients/feed_session.h"
 #include "clients/messages.h"
 #include "observe/metrics.h"
@@ -73,7 +73,7 @@ class Feeds {
   // Applies what a client sent.  The first batch opens its feed.
   void Take(FeedSession* session, const FeedBatch& batch, int64_t now_ms,
             int64_t now_us);
-  // The session has ended, whoever ended it, and is to be released.
+  // The session is over, no matter who ended it, and must be released.
   void Release(FeedSession* session, int64_t now_us);
   void EndAll(const absl::Status& status);
   // Ends a session instead of opening it.
@@ -102,11 +102,10 @@ class Feeds {
 
  private:
   struct Connection {
+    Deliveries deliveries;
     FeedSession* session = nullptr;
     FeedNews news = {};
-    // Deltas told and not confirmed, ascending; the newest one told since the
-    // snapshot began, and the newest ever told.
-    std::deque<uint64_t> unconfirmed = {};
+    // The newest delta told since the snapshot began, and the newest ever told.
     uint64_t told = 0;
     uint64_t told_max = 0;
     int64_t heard_us = 0;
@@ -143,9 +142,8 @@ class Feeds {
   void NoteTerm(int64_t settle_ms, FeedId feed);
   void ApplyUsage(const FeedBatch& batch, FeedId feed, int64_t now_ms);
   void NoteFailedBind(const BindFailed& event);
-  void ConfirmDeltas(Connection* connection, uint64_t up_to);
   // What was told and not confirmed is to be told again.
-  void TakeBackDeltas(Connection* connection);
+  static void TakeBackDeltas(Connection* connection);
 
   void End(FeedSession* session, const absl::Status& status) {
     ends_.push_back({session, status});

@@ -37,7 +37,7 @@ std::optional<HeldAcks::Hold> HeldAcks::HoldForRemoval(
   Hold hold{.until_us = now_us + options_.reused_uid_hold_us,
             .job = job->id,
             .uid = command.uid,
-            .announcement = state_.counters().announcement,
+            .stale_below = state_.counters().stale_below,
             .is_contested = command.keeps_uid};
   if (command.keeps_uid) return hold;
   if (!has_counting_client_ || (job->task_count == 1 && !is_unread)) {
@@ -124,7 +124,7 @@ void HeldAcks::Release(const std::function<bool(const Hold&)>& is_due,
 bool HeldAcks::IsOfFormerLife(const Hold& hold) const {
   const Task* task = state_.FindHolder(hold.uid);
   const uint32_t latest = state_.counters().stale_below;
-  return task != nullptr && latest > hold.announcement &&
+  return task != nullptr && latest > hold.stale_below &&
          task->client.announcement >= latest;
 }
 

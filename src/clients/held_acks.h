@@ -37,7 +37,7 @@ class HeldAcks {
     int64_t from_us = 0;            // When NoteRepliesRead() may end it first.
     std::optional<JobId> job = {};  // Held until all of it is told.
     TaskUid uid = {};               // The removed one; only with a job.
-    uint32_t announcement = 0;      // At the time of removal; likewise.
+    uint32_t stale_below = 0;       // Of the state at the removal; likewise.
     // The uid names a newer task; releasing the acknowledgment mutes it.
     bool is_contested = false;
   };
@@ -58,7 +58,7 @@ class HeldAcks {
 
   // A task was submitted under a uid for which an acknowledgment may be held.
   void NoteSubmission(TaskUid uid, int64_t now_us);
-  // A reply has ended.  REQUIRES: the replies know.
+  // A reply has ended.  Call after Replies::End().
   void NoteReplyEnd(bool is_delivered, int64_t now_us);
   // The client has read all replies: releases what waited for that.
   void NoteRepliesRead(int64_t now_us, std::vector<AckMessage>* released);

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -33,7 +34,7 @@ std::optional<TaskUid> TemplateOf(const Task& task, const ClusterState& state) {
 }  // namespace
 
 ScheduleReply Replies::Take(size_t bytes_max) {
-  CHECK(!in_flight_.has_value());
+  CHECK(!is_in_flight_);
   ScheduleReply reply;
   size_t bytes = 0;
   for (const uint64_t sequence : state_.SequencesOf(FeedId())) {
@@ -49,14 +50,14 @@ ScheduleReply Replies::Take(size_t bytes_max) {
   }
   unread_before_ = std::exchange(unread_, {});
   for (const ScheduleReply::Entry& entry : reply.deltas) {
-    state_.BeginDelivery(entry.sequence);
+    deliveries_.Begin(entry.sequence);
     unread_.tasks.insert(entry.uid);
     unread_.machines.insert(entry.machine);
   }
   AddUnscheduled((bytes_max - std::min(bytes, bytes_max)) / kUnscheduledBytes,
                  &reply);
   unread_.tasks.insert(reply.unscheduled.begin(), reply.unscheduled.end());
-  in_flight_ = reply;
+  is_in_flight_ = true;
   return reply;
 }
 
@@ -83,16 +84,17 @@ void Replies::AddUnscheduled(size_t room, ScheduleReply* reply) {
 }
 
 void Replies::End(bool is_delivered) {
-  CHECK(in_flight_.has_value());
-  for (const ScheduleReply::Entry& entry : in_flight_->deltas) {
-    state_.EndDelivery(entry.sequence, is_delivered);
+  CHECK(std::exchange(is_in_flight_, false));
+  if (is_delivered) {
+    deliveries_.Confirm(std::numeric_limits<uint64_t>::max());
+  } else {
+    deliveries_.TakeBack();
+    unread_ = {};
   }
-  in_flight_.reset();
-  if (!is_delivered) unread_ = {};
 }
 
 void Replies::NoteRead() {
-  CHECK(!in_flight_.has_value());
+  CHECK(!is_in_flight_);
   unread_ = {};
   unread_before_ = {};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "clients/deliveries.h"
 #include "sluice/base/ids.h"
 #include "state/cluster_state.h"
 #include "state/command.h"
@@ -40,7 +41,7 @@ struct ScheduleReply {
 class Replies {
  public:
   // `state` must outlive it.
-  explicit Replies(ClusterState* state) : state_(*state) {}
+  explicit Replies(ClusterState* state) : state_(*state), deliveries_(state) {}
 
   // Takes what the client is to be told, at most `bytes_max` on the wire.
   // REQUIRES: no reply is in flight.
@@ -48,7 +49,7 @@ class Replies {
   // The client has it, or its call ended before it could.
   // REQUIRES: a reply is in flight.
   void End(bool is_delivered);
-  bool is_in_flight() const { return in_flight_.has_value(); }
+  bool is_in_flight() const { return is_in_flight_; }
 
   // The client has read all replies that have ended.
   // REQUIRES: none is in flight.
@@ -76,7 +77,8 @@ class Replies {
   void AddUnscheduled(size_t room, ScheduleReply* reply);
 
   ClusterState& state_;
-  std::optional<ScheduleReply> in_flight_;
+  Deliveries deliveries_;  // Of the reply in flight.
+  bool is_in_flight_ = false;
   Names unread_;             // Of the last reply, and
   Names unread_before_;      // of the one before it.
   TaskId last_unscheduled_;  // Where the next list of the waiting begins.

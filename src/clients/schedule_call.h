@@ -5,11 +5,17 @@
 #ifndef SLUICE_CLIENTS_SCHEDULE_CALL_H_
 #define SLUICE_CLIENTS_SCHEDULE_CALL_H_
 
+#include <cstdint>
 #include <functional>
 
-#include "round/scheduler.h"
+#include "clients/replies.h"
+#include "sluice/base/ids.h"
 
 namespace sluice {
+
+// A connection on which calls come; 0 if the transport cannot tell it from
+// others.
+using ConnectionId = Id<struct ConnectionTag, uint64_t>;
 
 // It must live until it has been answered and has called `done`.
 class ScheduleCall {
@@ -19,10 +25,7 @@ class ScheduleCall {
   // True if the client has gone, as far as the transport knows.
   virtual bool IsCancelled() const = 0;
 
-  // True if its client has called nothing but Check and Schedule on its
-  // connection.  It may have begun anew, and know nothing that a reply would
-  // name.
-  virtual bool IsOfNewcomer() const { return false; }
+  virtual ConnectionId connection() const { return {}; }
 
   // Sends the reply; called once, on the core thread.  `done` must be called
   // once, on any thread, when the transport has finished with the call:

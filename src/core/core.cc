@@ -10,10 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kTickUs = 1000000;  // Of what goes on without inputs.
 constexpr std::string_view kStops = "the daemon stops";
-
-double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 }  // namespace
 
@@ -44,7 +41,10 @@ void Core::Take(Contract::Request request) {
 }
 
 void Core::Take(Called called) {
-  contract_.Call(called.call, clock_.MonotonicUs());
+  if (!contract_.Call(called.call, NowMs(), clock_.MonotonicUs())) return;
+  counts_.CountCommand(BeginAnnouncement{.is_certain = false}, Ack::kOk);
+  must_sync_ = true;
+  feeds_.NoteChange();
 }
 
 void Core::Take(ReplyEnded ended) {

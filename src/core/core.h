@@ -9,7 +9,7 @@
 // is durable.  Work may begin before that, since nobody hears of it.
 //
 // Schedule calls are served one after another.  The next one begins when the
-// transport has finished with the reply before, so that it is known which
+// transport is done with the previous reply, since only then it is known which
 // deltas arrived; those of a call that broke off are delivered by the next.
 //
 // Threads: none; confined to the core thread.
@@ -39,6 +39,8 @@ namespace sluice {
 
 class Core {
  public:
+  // How often it must be asked for what is due even if nothing arrives.
+  static constexpr int64_t kTickUs = 1'000'000;
   struct Options {
     Contract::Options contract = {};
     Feeds::Options feeds = {};
@@ -59,6 +61,9 @@ class Core {
   };
 
   // What comes in, beside the requests of the contract.
+  struct Greeted {  // Check was called.
+    ConnectionId connection;
+  };
   struct Called {
     ScheduleCall* call;
   };
@@ -79,8 +84,8 @@ class Core {
   struct Resumed {};  // After a pause.
   struct ShutdownBegun {};
   using Input =
-      std::variant<Contract::Request, Called, ReplyEnded, FeedSent, FeedEnded,
-                   PlanAsked, SolveResult, Resumed, ShutdownBegun>;
+      std::variant<Contract::Request, Greeted, Called, ReplyEnded, FeedSent,
+                   FeedEnded, PlanAsked, SolveResult, Resumed, ShutdownBegun>;
 
   // What is to be done, in this order.
   struct Ready {
@@ -101,7 +106,7 @@ class Core {
   bool is_work_open() const { return is_work_open_; }
   Ready TakeReady();
 
-  // From here on nobody comes: answers whoever still waits.
+  // No more input will come: answers everyone who still waits.
   void End();
 
   // Once a batch is done.
@@ -119,6 +124,7 @@ class Core {
 
  private:
   void Take(Contract::Request request);
+  void Take(Greeted greeted) { contract_.Greet(greeted.connection); }
   void Take(Called called);
   void Take(ReplyEnded ended);
   void Take(FeedSent sent);

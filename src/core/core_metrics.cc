@@ -67,8 +67,6 @@ std::string GapsText(const std::vector<NamedGap>& gaps) {
   return text.empty() ? "none" : text;
 }
 
-double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
-
 }  // namespace
 
 CoreMetrics::CoreMetrics(const Scheduler& scheduler, Metrics& metrics)

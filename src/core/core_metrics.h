@@ -20,6 +20,9 @@
 
 namespace sluice {
 
+// As metrics have it.
+inline double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
+
 class CoreMetrics {
  public:
   // Both must outlive it.

@@ -9,16 +9,14 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "core/core_metrics.h"
 #include "persist/records.h"
 
 namespace sluice {
 namespace {
 
-constexpr int64_t kTickUs = 1000000;  // Of what goes on without inputs.
 // A round that has taken so long hands over small problems, too.
 constexpr int64_t kInlineSolvesUs = 2000;
-
-double Seconds(int64_t us) { return static_cast<double>(us) / 1e6; }
 
 void EndProcess(const absl::Status& status) {
   LOG(ERROR) << "cannot write to the store, so nothing can be acknowledged: "
@@ -51,13 +49,18 @@ void CoreLoop::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
-bool CoreLoop::Submit(Command command, AckCallback done, Admission admission) {
+bool CoreLoop::Submit(Command command, AckCallback done, Admission admission,
+                      ConnectionId connection) {
   Core::Input input = Contract::Request{std::move(command), std::move(done),
-                                        clock_.MonotonicUs()};
+                                        clock_.MonotonicUs(), connection};
   if (admission == Admission::kAlways) return Push(std::move(input));
   const bool is_taken = mailbox_.TryPush(Item(std::move(input)));
   if (!is_taken) metrics_.mailbox_refusals.Increment();
   return is_taken;
+}
+
+void CoreLoop::Greet(ConnectionId connection) {
+  Push(Core::Greeted{connection});
 }
 
 bool CoreLoop::Schedule(ScheduleCall* call) { return Push(Core::Called{call}); }
@@ -101,7 +104,7 @@ void CoreLoop::Stop() {
 
 void CoreLoop::Run() {
   std::vector<Item> batch;
-  int64_t timeout_us = kTickUs;
+  int64_t timeout_us = Core::kTickUs;
   while (mailbox_.TakeBatch(kBatchMax, timeout_us, &batch)) {
     HandleBatch(&batch);
     timeout_us = std::max<int64_t>(DueUs() - clock_.MonotonicUs(), 0);

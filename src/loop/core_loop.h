@@ -69,7 +69,7 @@ class CoreLoop {
     std::function<void(const absl::Status&)> on_store_failure = {};
   };
   enum class Admission {
-    kAlways,  // A call of the contract must not fail for want of room.
+    kAlways,  // A call of the contract must not fail because it is full.
     kIfRoom,  // Refused when the mailbox is full.
   };
   using Reader = std::function<void(const CoreView&)>;
@@ -96,8 +96,11 @@ class CoreLoop {
   // false, and never calls `done`, if the mailbox is full (kIfRoom only) or
   // the loop has stopped.
   bool Submit(Command command, AckCallback done,
-              Admission admission = Admission::kAlways);
+              Admission admission = Admission::kAlways,
+              ConnectionId connection = {});
 
+  // A client has called Check.
+  void Greet(ConnectionId connection);
   // Serves `call` with a round of its own.  Returns false if the loop has
   // stopped: `call` is not touched.
   bool Schedule(ScheduleCall* call);

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
+#include "base/hash.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
 #include "rpc/checks.h"
@@ -76,13 +77,11 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
                               public ScheduleCall {
  public:
   ScheduleReactor(const grpc::CallbackServerContext& context,
-                  grpc::ByteBuffer* response, bool is_of_newcomer)
-      : context_(context),
-        response_(response),
-        is_of_newcomer_(is_of_newcomer) {}
+                  grpc::ByteBuffer* response, ConnectionId connection)
+      : context_(context), response_(response), connection_(connection) {}
 
   bool IsCancelled() const override { return context_.IsCancelled(); }
-  bool IsOfNewcomer() const override { return is_of_newcomer_; }
+  ConnectionId connection() const override { return connection_; }
 
   void Answer(ScheduleReply reply,
               std::function<void(bool is_delivered)> done) override {
@@ -119,7 +118,7 @@ class ScheduleReactor final : public grpc::ServerUnaryReactor,
  private:
   const grpc::CallbackServerContext& context_;
   grpc::ByteBuffer* const response_;
-  const bool is_of_newcomer_;
+  const ConnectionId connection_;
   std::function<void(bool is_delivered)> done_;
 };
 
@@ -142,6 +141,13 @@ SchedulerService::SchedulerService(Parts parts, Options options)
       clock_(parts.clock),
       metrics_(parts.metrics),
       options_(std::move(options)) {}
+
+ConnectionId SchedulerService::ConnectionOf(const Context& context) const {
+  if (options_.replies == ReplyMode::kStrict) return {};
+  // "ipv4:10.0.0.1:37036".  On a Unix socket all peers have the same name.
+  const std::string peer = context.peer();
+  return peer.starts_with("ipv") ? ConnectionId{Fnv1a64(peer)} : ConnectionId();
+}
 
 SchedulerService::Reactor* SchedulerService::Refuse(
     Context* context, const Bytes& request) const {
@@ -200,7 +206,8 @@ void SchedulerService::Submit(Call call, const Codes& codes, Command&& command,
         *call.response = SerializeMessage(message);
         call.reactor->Finish(grpc::Status::OK);
       },
-      is_strict ? CoreLoop::Admission::kIfRoom : CoreLoop::Admission::kAlways);
+      is_strict ? CoreLoop::Admission::kIfRoom : CoreLoop::Admission::kAlways,
+      call.connection);
   if (is_taken) return;
   call.reactor->Finish(ToGrpcStatus(
       is_strict ? absl::ResourceExhaustedError("the mailbox is full")
@@ -214,8 +221,8 @@ SchedulerService::Reactor* SchedulerService::Serve(Context* context,
                                                    const Codes& codes,
                                                    Convert convert) {
   if (Reactor* refused = Refuse(context, *request)) return refused;
-  newcomers_.NoteOther(context->peer());
-  const Call call = {context->DefaultReactor(), response};
+  const Call call = {context->DefaultReactor(), response,
+                     ConnectionOf(*context)};
   google::protobuf::Arena arena;
   auto* message = google::protobuf::Arena::CreateMessage<Request>(&arena);
   if (!ParseMessage(*request, message)) {
@@ -253,17 +260,8 @@ SchedulerService::Reactor* SchedulerService::Schedule(Context* context,
     }
     // It has no field that would be missed.
   }
-  // A client that schedules before it has announced anything may have just
-  // begun, and know nothing yet.
-  const Newcomers::Standing standing =
-      options_.replies == ReplyMode::kStrict
-          ? Newcomers::Standing::kOther
-          : newcomers_.NoteSchedule(context->peer());
-  if (standing == Newcomers::Standing::kFirst) {
-    loop_.Submit(BeginAnnouncement{.is_certain = false}, [](Ack) {});
-  }
-  auto reactor = std::make_unique<ScheduleReactor>(
-      *context, response, standing != Newcomers::Standing::kOther);
+  auto reactor = std::make_unique<ScheduleReactor>(*context, response,
+                                                   ConnectionOf(*context));
   if (!loop_.Schedule(reactor.get())) {
     reactor->Finish(
         ToGrpcStatus(absl::UnavailableError("the daemon has stopped")));
@@ -408,8 +406,8 @@ SchedulerService::Reactor* SchedulerService::AddTaskInfo(Context* context,
                                                          const Bytes* request,
                                                          Bytes* response) {
   if (Reactor* refused = Refuse(context, *request)) return refused;
-  newcomers_.NoteOther(context->peer());
-  const Call call = {context->DefaultReactor(), response};
+  const Call call = {context->DefaultReactor(), response,
+                     ConnectionOf(*context)};
   firmament::TaskInfo message;
   if (!ParseMessage(*request, &message)) {
     AnswerMalformed<firmament::TaskInfoResponse>(call, kTaskInfoAddedCodes,
@@ -450,7 +448,7 @@ SchedulerService::Reactor* SchedulerService::Check(Context* context,
       return reactor;
     }
   }
-  newcomers_.NoteCheck(context->peer());
+  if (gate_.is_open()) loop_.Greet(ConnectionOf(*context));
   firmament::HealthCheckResponse reply;
   if (!is_parsed || !message.grpc_service().empty()) {
     reply.set_status(firmament::UNKNOWN);

@@ -23,7 +23,6 @@
 #include "rpc/convert.h"
 #include "rpc/convert_rules.h"
 #include "rpc/gate.h"
-#include "rpc/newcomers.h"
 #include "rpc/reply_codes.h"
 #include "sluice/base/clock.h"
 
@@ -102,7 +101,11 @@ class SchedulerService final : public RawSchedulerService {
   struct Call {
     Reactor* reactor;
     Bytes* response;
+    ConnectionId connection;
   };
+
+  // No id in strict mode, in which nobody begins anew unnoticed.
+  ConnectionId ConnectionOf(const Context& context) const;
 
   // Parses a Request, converts it to a command with `convert`, submits that,
   // and answers with the value in `codes` for the outcome.  `convert` notes
@@ -131,7 +134,6 @@ class SchedulerService final : public RawSchedulerService {
   Metrics& metrics_;
   const Options options_;
   RateLimiter malformed_log_{10};
-  Newcomers newcomers_;
 };
 
 }  // namespace sluice

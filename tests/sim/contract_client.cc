@@ -30,7 +30,7 @@ class ContractClient::SimCall final : public ScheduleCall {
   SimCall(ContractClient* client, uint64_t connection, size_t number)
       : client_(*client), connection_(connection), number_(number) {}
 
-  uint64_t connection() const { return connection_; }
+  uint64_t connection_number() const { return connection_; }
   size_t number() const { return number_; }  // In the order of their begin.
 
   bool IsCancelled() const override {
@@ -488,8 +488,8 @@ void ContractClient::TellToLeave(uint64_t uid, const SimCall& call) {
     return cluster_.Fail(NameOf(uid) + " is told to leave, and was removed");
   }
   Task& task = it->second;
-  if (std::exchange(task.told_connection, call.connection()) ==
-      call.connection()) {
+  if (std::exchange(task.told_connection, call.connection_number()) ==
+      call.connection_number()) {
     return cluster_.Fail(NameOf(uid) + " is told to leave twice");
   }
   if (task.phase == Phase::kLeaving || task.is_doomed) return;

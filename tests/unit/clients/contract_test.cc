@@ -26,17 +26,22 @@ class Call final : public ScheduleCall {
   void Answer(ScheduleReply /*reply*/,
               std::function<void(bool)> /*done*/) override {}
 
-  bool IsOfNewcomer() const override { return is_of_newcomer; }
+  ConnectionId connection() const override { return of; }
 
   bool is_cancelled = false;
-  bool is_of_newcomer = false;
+  ConnectionId of;
 };
 
 class ContractTest : public testing::Test {
  protected:
-  std::optional<Ack> Apply(Command command, int64_t now_us) {
-    Contract::Request request = {std::move(command), [](Ack) {}, now_us};
+  std::optional<Ack> Apply(Command command, int64_t now_us,
+                           ConnectionId connection = {}) {
+    Contract::Request request = {std::move(command), [](Ack) {}, now_us,
+                                 connection};
     return contract_.Apply(request, now_us / 1000, now_us);
+  }
+  bool Enter(Call* call, int64_t now_us) {
+    return contract_.Call(call, now_us / 1000, now_us);
   }
   Messages Take() {
     Messages messages;
@@ -74,9 +79,9 @@ class NewcomerTest : public ContractTest {
   void SetUp() override {
     Apply(Added("m", {}), 1000);
     Apply(Submitted(1), 1000);
-    newcomers_.is_of_newcomer = true;
-    Apply(BeginAnnouncement{.is_certain = false}, 1000000);
-    contract_.Call(&newcomers_, 1000000);
+    newcomers_.of = {1};
+    contract_.Greet({1});
+    EXPECT_TRUE(Enter(&newcomers_, 1000000));
   }
   // True if a round may begin for the newcomer.
   bool IsLetGoOn() {
@@ -140,7 +145,7 @@ TEST_F(NewcomerTest, DelaysNoRemovalsUnlessItBeginsAnew) {
 
 TEST_F(NewcomerTest, DoesNotHoldUpOthers) {
   Call other;
-  contract_.Call(&other, 1100000);
+  Enter(&other, 1100000);
   EXPECT_TRUE(IsLetGoOn());
   contract_.AnswerCall();
   const std::vector<ReplyMessage> replies = Take().replies;
@@ -151,7 +156,7 @@ TEST_F(NewcomerTest, DoesNotHoldUpOthers) {
 TEST_F(NewcomerTest, DoesNotHoldUpTheAcknowledgmentsOfOthers) {
   scheduler_.Round();
   Call other;
-  contract_.Call(&other, 1100000);
+  Enter(&other, 1100000);
   contract_.BeginCall(/*is_in_round=*/false);
   contract_.AnswerCall();
   contract_.EndReply(/*is_delivered=*/true, 1100000);
@@ -159,7 +164,7 @@ TEST_F(NewcomerTest, DoesNotHoldUpTheAcknowledgmentsOfOthers) {
   Apply(Removed(1), 1200000);
   EXPECT_THAT(Take().acks, IsEmpty()) << "its client may read the reply yet";
   Call next;
-  contract_.Call(&next, 2000000);
+  Enter(&next, 2000000);
   EXPECT_THAT(Take().acks, SizeIs(1));
 }
 
@@ -167,18 +172,35 @@ TEST_F(NewcomerTest, IsAnsweredWhenItGoesOrTheDaemonStops) {
   newcomers_.is_cancelled = true;
   EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 1);
   Call next;
-  next.is_of_newcomer = true;
-  contract_.Call(&next, 1100000);
+  next.of = {2};
+  contract_.Greet({2});
+  Enter(&next, 1100000);
   contract_.BeginShutdown();
   contract_.BeginCall(/*is_in_round=*/false);
   EXPECT_THAT(Take().replies, SizeIs(2));
 }
 
+TEST_F(NewcomerTest, IsNobodyWhoCalledSomethingElse) {
+  Call other;
+  other.of = {2};
+  contract_.Greet({2});
+  Apply(Submitted(2), 1100000, {2});
+  EXPECT_FALSE(Enter(&other, 1200000));
+  EXPECT_TRUE(IsLetGoOn());
+}
+
+TEST_F(NewcomerTest, IsExpectedToBeginOnce) {
+  Call next;
+  next.of = {1};
+  EXPECT_FALSE(Enter(&next, 1100000));
+  EXPECT_FALSE(IsLetGoOn()) << "both wait";
+}
+
 TEST_F(ContractTest, LetsANewcomerGoOnWhereNothingIsKnown) {
   Call call;
-  call.is_of_newcomer = true;
-  Apply(BeginAnnouncement{.is_certain = false}, 1000000);
-  contract_.Call(&call, 1000000);
+  call.of = {1};
+  contract_.Greet({1});
+  Enter(&call, 1000000);
   contract_.BeginCall(/*is_in_round=*/false);
   EXPECT_TRUE(contract_.has_call());
 }
@@ -188,7 +210,7 @@ TEST_F(ContractTest, BeginsOneCallAtATime) {
   Call gone;
   Call second;
   gone.is_cancelled = true;
-  for (Call* call : {&first, &gone, &second}) contract_.Call(call, 0);
+  for (Call* call : {&first, &gone, &second}) Enter(call, 0);
   EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/true), 0);
   EXPECT_FALSE(contract_.has_call());
   EXPECT_EQ(contract_.BeginCall(/*is_in_round=*/false), 0);
@@ -210,7 +232,7 @@ TEST_F(ContractTest, BeginsOneCallAtATime) {
 
 TEST_F(ContractTest, AnswersAllCallsAtTheEnd) {
   Call call;
-  contract_.Call(&call, 0);
+  Enter(&call, 0);
   contract_.BeginShutdown();
   contract_.BeginCall(/*is_in_round=*/true);
   EXPECT_FALSE(contract_.has_call());

@@ -122,6 +122,15 @@ TEST_F(HeldAcksTest, OfAContestedUidMuteNobodyOfALaterLife) {
   EXPECT_FALSE(cluster_.TaskOf(1).client.IsMuted());
 }
 
+TEST_F(HeldAcksTest, OfAContestedUidMuteNobodyOfALifeThatWasOnlyExpected) {
+  ReuseUid();
+  cluster_.Apply(BeginAnnouncement{.is_certain = false});
+  EXPECT_TRUE(Remove(1, 0, /*keeps_uid=*/true));
+  cluster_.Apply(Newer());
+  EXPECT_EQ(ReleaseDue(kReusedUs), 1u);
+  EXPECT_FALSE(cluster_.TaskOf(1).client.IsMuted());
+}
+
 TEST_F(HeldAcksTest, OfAContestedUidMuteItIfNobodyBeganAnewAfterAll) {
   ReuseUid();
   EXPECT_TRUE(Remove(1, 0, /*keeps_uid=*/true));

@@ -218,9 +218,9 @@ using RepliesDeathTest = RepliesTest;
 TEST_F(RepliesDeathTest, RefusesCallsOutOfOrder) {
   EXPECT_DEATH(scheduler().NextStep(), "is_in_round");
   EXPECT_DEATH(scheduler().FinishStep(Pause()), "is_in_round");
-  EXPECT_DEATH(replies().End(true), "has_value");
+  EXPECT_DEATH(replies().End(true), "is_in_flight");
   replies().Take(0);
-  EXPECT_DEATH(replies().Take(0), "has_value");
+  EXPECT_DEATH(replies().Take(0), "is_in_flight");
   scheduler().StartRound(0);
   EXPECT_DEATH(scheduler().StartRound(0), "is_in_round");
 }
