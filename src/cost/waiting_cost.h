@@ -1,10 +1,11 @@
 // The cost of leaving a task waiting.
 //
-// It rises with age, so that nothing starves: among tasks of one priority, a
-// task that asks for k times as much as others overtakes newcomers once it has
-// waited about k minutes.  Priorities play no part: they are strict, and the
-// round serves one after the other.  Policies may raise it for some tasks
-// (cost/waiting_prices.h), up to the same maximum.
+// It rises with age: among tasks of one priority that fit, one that asks for k
+// times as much as others overtakes newcomers once it has waited about k
+// minutes.  One that never fits, since smaller ones take what becomes free, may
+// wait for ever (round/reservations.h).  Priorities play no part: they are
+// strict, and the round serves one after the other.  Policies may raise it for
+// some tasks (cost/waiting_prices.h), up to the same maximum.
 
 #ifndef SLUICE_COST_WAITING_COST_H_
 #define SLUICE_COST_WAITING_COST_H_

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-// Per call: any number of tasks may move, and a move may make room for one of
+// Moves per call.  Each may move several tasks, and make room for one of
 // another class.
 constexpr int64_t kMovesMax = 20000;
 constexpr int kPassesMax = 20;

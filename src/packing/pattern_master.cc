@@ -13,7 +13,7 @@ constexpr double kPivotMin = 1e-8;
 // Right sides are perturbed by up to this, each by a different amount, so that
 // no two rows limit a column equally and the method does not cycle.
 constexpr double kShift = 1e-6;
-// Entries of the inverse that can be changed in the time of one look elsewhere.
+// Entries of the inverse that are updated per unit of work.
 constexpr size_t kEntriesPerWork = 16;
 // Partial pricing: a pivot looks at one of this many parts of the columns and
 // enters the best of it.  It goes on to the next part only if none is

@@ -18,9 +18,8 @@ constexpr uint64_t kMendedMax = 4;
 constexpr uint64_t kWiderMin = 2;
 constexpr uint64_t kWiderMax = 5;
 constexpr int kPutAttempts = 20;
-// Groups and patterns that can be passed over in the time of one look
-// elsewhere.
-constexpr int64_t kPassedPerLook = 16;
+// Groups and patterns that are skipped per unit of work.
+constexpr int64_t kSkippedPerWork = 16;
 constexpr double kRoundUpFrom[] = {1.0, 0.75, 0.55};
 // For filling machines in turn: the most wasteful of this many is mended.
 constexpr int kWastefulOf = 12;
@@ -51,7 +50,7 @@ class Picker {
     }
   }
 
-  // One machine with a task that would rather be elsewhere, one that this task
+  // One machine with a task that costs less elsewhere, one that this task
   // would like better, and any others.
   std::vector<size_t> Pick() {
     size_t count = static_cast<size_t>(
@@ -142,7 +141,7 @@ class Picker {
     return value;
   }
 
-  // A class on the machine that would rather be elsewhere, if any.
+  // A class on the machine that costs less elsewhere, if any.
   size_t PickUnmet(size_t p) {
     const auto& tasks = draft_.patterns()[p].tasks;
     if (tasks.empty()) return problem_.classes.size();
@@ -161,7 +160,7 @@ class Picker {
   const bool is_wide_;
   Rng* rng_;
   std::vector<int64_t> least_;  // By class: at its best place.
-  // True if a check of all tasks found none that would rather be elsewhere.
+  // True if a check of all tasks found none that costs less elsewhere.
   bool are_all_met_ = false;
   int64_t work_ = 0;
 };
@@ -365,7 +364,7 @@ void Mend(const PackingProblem& problem, const MendOptions& options,
     // What follows passes over all groups, and over all patterns.
     relaxation->Charge(picker.TakeWork() + (std::ssize(problem.groups) +
                                             std::ssize(draft->patterns())) /
-                                               kPassedPerLook);
+                                               kSkippedPerWork);
     if (taken.empty()) continue;
     PackingDraft made = draft->MakeEmpty(std::move(rest));
     if (by_level.has_value() && (options.in_turn || rng.Chance(1, 2))) {

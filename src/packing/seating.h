@@ -36,7 +36,7 @@ class Seating {
     int64_t minimum = 0;
     // How many tasks of each class of the packing it has; ascending.
     std::vector<std::pair<size_t, int64_t>> tasks = {};
-    // Of its minimum of tasks, the dearest, if they wait.
+    // What waiting costs its costliest tasks, as many as its minimum.
     LevelCosts cost = {};
     size_t kind = 0;  // Equal for equal tasks and minimums.
   };

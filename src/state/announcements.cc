@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// A client that mentions fewer than one in so many machines did not begin anew.
+// A client that mentions less than one machine in this many did not begin anew.
 constexpr int64_t kMachinesForOne = 10;
 
 }  // namespace

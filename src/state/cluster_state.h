@@ -148,7 +148,7 @@ class ClusterState {
   absl::Status RestoreTask(const Task& task, const TaskSpec& spec);
   absl::Status RestoreDelta(const Delta& delta);
   absl::Status RestoreHolders();  // Of shared uids; after all tasks.
-  // After the counters, as a change: a holder known by its load alone.
+  // After the counters, as a change: a holder with nothing but its load stored.
   absl::Status RestoreLoadOfHolder(TaskId id, std::optional<MachineId> machine,
                                    const TaskSpec& load);
   // Also ends all deliveries as failed; what that undoes counts as a change.

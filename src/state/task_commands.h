@@ -39,7 +39,7 @@ class TaskCommands {
   // Erases the task, whatever its state.
   void Forget(TaskId id);
 
-  // For feeds, whose tasks live like those of the contract.
+  // Also for feeds: their tasks go through the same states.
   //
   // No-op unless it runs.
   void NoteUsage(Task* task, const TaskUsage& usage) const;

@@ -45,10 +45,13 @@ std::string ArcText(const RoundNetwork::Arc& arc, bool is_real) {
       StrCat(is_real ? FormatDecimal(arc.real_flow()) : StrCat(arc.flow()),
              " of ", CapacityOf(arc));
   if (arc.segments_size() > 0) {
-    const int64_t first = arc.segments(0).cost();
-    const int64_t last = arc.segments(arc.segments_size() - 1).cost();
-    if (first != 0 || last != 0) text += StrCat(" at ", cost_text(first));
-    if (last != first) text += StrCat(" to ", cost_text(last));
+    // Costs that differ by less than a point look alike.
+    const std::string zero = cost_text(0);
+    const std::string first = cost_text(arc.segments(0).cost());
+    const std::string last =
+        cost_text(arc.segments(arc.segments_size() - 1).cost());
+    if (first != zero || last != zero) text += StrCat(" at ", first);
+    if (last != first) text += StrCat(" to ", last);
   }
   if (arc.lower() > 0) text += StrCat(", at least ", arc.lower());
   if (arc.gain_denominator() > 0) {
