@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/strings.h"
+#include "constraints/named_machine.h"
 #include "constraints/peer_text.h"
 #include "constraints/shown_text.h"
 
@@ -20,9 +21,9 @@ const Machine* FirstUsable(const ClusterState& state,
   return nullptr;
 }
 
-// "zone=a", or the machine's name if each machine is a domain.
+// "zone=a", or the name of the machine if each machine is a domain.
 std::string DomainText(const Topology& topology, const Machine& machine) {
-  if (topology.key().empty()) return ShownText(machine.name);
+  if (topology.key().empty()) return ShownName(machine);
   const std::string* value = machine.FindLabel(topology.key());
   return StrCat(ShownText(topology.key()), "=",
                 value == nullptr ? "" : ShownText(*value));

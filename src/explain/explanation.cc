@@ -17,11 +17,11 @@
 #include "constraints/constraint_set.h"
 #include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
+#include "constraints/named_machine.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
 #include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
-#include "explain/named_machine.h"
 #include "explain/preemption_text.h"
 #include "state/interference.h"
 

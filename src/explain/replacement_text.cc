@@ -5,8 +5,8 @@
 #include "base/strings.h"
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
+#include "constraints/named_machine.h"
 #include "constraints/shown_text.h"
-#include "explain/named_machine.h"
 #include "round/stages/replace.h"
 
 namespace sluice {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "constraints/named_machine.h"
 #include "constraints/shown_text.h"
 
 namespace sluice {
@@ -14,7 +15,7 @@ namespace {
 std::string MachineName(MachineId id, const ClusterState& state) {
   const Machine* machine = state.FindMachine(id);
   return machine == nullptr ? StrCat("machine ", id.value)
-                            : ShownText(machine->name);
+                            : ShownName(*machine);
 }
 
 // What the arcs at a node say about it.

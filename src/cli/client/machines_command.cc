@@ -108,7 +108,7 @@ void PrintMachines(const v1::ListMachinesResponse& machines,
   for (const v1::Machine& machine : machines.machines()) {
     const v1::Resources& used = machine.used();
     const v1::Resources& offered = machine.allocatable();
-    table.AddRow({machine.name().empty() ? "-" : machine.name(), machine.uuid(),
+    table.AddRow({NameOrId(machine.name(), machine.uuid()), machine.uuid(),
                   std::string(ConditionName(machine.condition())),
                   StrCat(FormatCpu(used.cpu_millicores()), "/",
                          FormatCpu(offered.cpu_millicores())),

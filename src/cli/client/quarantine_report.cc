@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/base/json.h"
 #include "cli/base/table.h"
+#include "cli/client/answer.h"
 #include "firmament/firmament_scheduler.pb.h"
 #include "sluice/v1/inspector.pb.h"
 
@@ -66,8 +67,8 @@ void QuarantineReport::PrintTable(std::ostream& out) const {
   if (has_lines) columns.insert(columns.begin(), {"LINE", Align::kRight});
   Table table(std::move(columns));
   for (const Entry& entry : entries_) {
-    std::vector<std::string> cells = {entry.kind, entry.id, entry.name,
-                                      entry.reason};
+    std::vector<std::string> cells = {
+        entry.kind, entry.id, NameOrId(entry.name, entry.id), entry.reason};
     if (has_lines) cells.insert(cells.begin(), StrCat(entry.line_number));
     table.AddRow(std::move(cells));
   }

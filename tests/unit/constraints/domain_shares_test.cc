@@ -62,6 +62,18 @@ TEST_F(DomainSharesTest, AreNoMoreThanThereIsRoomFor) {
   EXPECT_THAT(SharesOf(10, 3, /*room_on_each=*/0), ElementsAre(0, 0, 0));
 }
 
+TEST_F(DomainSharesTest, AreSaidByTheUuidsOfMachinesWithoutNames) {
+  auto added = Added("nameless", {});
+  added.spec.name.clear();
+  state_.Apply(added, 0);
+  for (const char* machine : {"a1", "a2", "b1", "c1", "x1"}) {
+    RunOn(machine, "web");
+  }
+  EXPECT_EQ(MinimumsText(state(), ClassOf("web", AtLeast(1, ""))),
+            "; too few of app=web of namespace ns: of the 1 that it should "
+            "have, nameless has 0");
+}
+
 TEST_F(DomainSharesTest, AreSaidByDomain) {
   RunOn("a1", "web");
   RunOn("a2", "web");

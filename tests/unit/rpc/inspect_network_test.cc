@@ -69,6 +69,15 @@ TEST_F(InspectNetworkTest, NamesWhatNodesStandFor) {
   EXPECT_EQ(cost, pass.cost());
 }
 
+TEST_F(InspectNetworkTest, NamesMachinesWithoutNamesByTheirUuids) {
+  AddMachine machine = Added("a", {.cpu = 1000});
+  machine.spec.name.clear();
+  cluster_.Apply(machine);
+  cluster_.Apply(Submitted(1, {.cpu = 500, .job = "web"}));
+  cluster_.Reply(1);
+  EXPECT_THAT(Names(Inspect().passes(0)), Contains("a"));
+}
+
 TEST_F(InspectNetworkTest, NamesAggregatesByTheirLabel) {
   TestScheduler cluster({.network_arcs_max = 1000}, "domain_spreading");
   for (const char* uuid : {"a", "b"}) {

@@ -138,7 +138,7 @@ TEST(MachinesCommand, ShowsTheUuidWhereThereIsNoName) {
   server.inspector.machines[0].clear_name();
   const std::string address = server.Address();
   EXPECT_THAT(RunCli({"machines", "--server", address}).out,
-              HasSubstr("\n-     u1    ready "));
+              HasSubstr("\nu1    u1    ready "));
   EXPECT_THAT(RunCli({"machines", "--usage", "--server", address}).out,
               HasSubstr("\nu1    ready "));
 }

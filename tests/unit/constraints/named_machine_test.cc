@@ -1,4 +1,4 @@
-#include "explain/named_machine.h"
+#include "constraints/named_machine.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 //
 // Threads: free functions without state.
 
-#ifndef SLUICE_EXPLAIN_NAMED_MACHINE_H_
-#define SLUICE_EXPLAIN_NAMED_MACHINE_H_
+#ifndef SLUICE_CONSTRAINTS_NAMED_MACHINE_H_
+#define SLUICE_CONSTRAINTS_NAMED_MACHINE_H_
 
 #include <string>
 
@@ -25,4 +25,4 @@ inline std::string NamedMachine(const Machine& machine) {
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXPLAIN_NAMED_MACHINE_H_
+#endif  // SLUICE_CONSTRAINTS_NAMED_MACHINE_H_
