@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "constraints/class_peers.h"
+#include "constraints/named_task.h"
 #include "constraints/peer_text.h"
 #include "constraints/shown_text.h"
 #include "sluice/state/topology_key.h"
@@ -38,7 +39,7 @@ std::string ClassPeers::TaskText(const Topology& topology, MachineId machine,
     for (const TaskId id : state_.FindMachine(near)->tasks) {
       const Task& task = *state_.FindTask(id);
       if (!is_meant(task.class_key)) continue;
-      return StrCat(": ", task.ShownUid(), " ", ShownText(task.name));
+      return StrCat(": ", NamedTask(task));
     }
   }
   return "";

@@ -18,6 +18,7 @@
 #include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
 #include "constraints/named_machine.h"
+#include "constraints/named_task.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
 #include "cost/speed_prices.h"
@@ -169,8 +170,8 @@ std::string Explainer::GangText() const {
                    " quarantined");
   }
   if (const Task* misfit = FindMisfit(job.id)) {
-    text += StrCat("; no machine has what its task ", misfit->ShownUid(), " ",
-                   ShownText(misfit->name), " needs");
+    text +=
+        StrCat("; no machine has what its task ", NamedTask(*misfit), " needs");
   }
   return text;
 }

@@ -6,15 +6,12 @@
 #include "constraints/class_peers.h"
 #include "constraints/constraint_set.h"
 #include "constraints/named_machine.h"
+#include "constraints/named_task.h"
 #include "constraints/shown_text.h"
 #include "round/stages/replace.h"
 
 namespace sluice {
 namespace {
-
-std::string NamedTask(const Task& task) {
-  return StrCat("task ", task.ShownUid(), " ", ShownText(task.name));
-}
 
 std::string MachineName(const Task& running, const ClusterState& state) {
   return NamedMachine(*state.FindMachine(running.machine));
@@ -53,13 +50,14 @@ std::string ReplacementText(const Task& task, const Scheduler& scheduler) {
   const ClusterState& state = scheduler.state();
   const Replacements& replacements = state.replacements();
   if (const Task* newcomer = replacements.FindNewcomer(task)) {
-    return StrCat(NamedTask(*newcomer), " is to run in its place, and ",
+    return StrCat("task ", NamedTask(*newcomer),
+                  " is to run in its place, and ",
                   newcomer->state == TaskState::kRunning
                       ? StrCat("runs on ", MachineName(*newcomer, state))
                       : "waits");
   }
   if (const Task* other = replacements.FindAlternative(task)) {
-    return StrCat(NamedTask(*other), ", an alternative to it, ",
+    return StrCat("task ", NamedTask(*other), ", an alternative to it, ",
                   other->state == TaskState::kRunning
                       ? StrCat("runs on ", MachineName(*other, state))
                       : "has completed");
@@ -68,7 +66,7 @@ std::string ReplacementText(const Task& task, const Scheduler& scheduler) {
   if (former == nullptr) return "waits for the next round";
   const std::string obstacle = ObstacleText(task, *former, scheduler);
   return StrCat(
-      "waits for the place of ", NamedTask(*former), " on ",
+      "waits for the place of task ", NamedTask(*former), " on ",
       MachineName(*former, state),
       obstacle.empty() ? ", and gets it in the next round" : obstacle);
 }

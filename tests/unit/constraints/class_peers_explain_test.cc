@@ -13,7 +13,9 @@ namespace sluice {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class ClassPeersExplainTest : public PeersTest {
  protected:
@@ -104,6 +106,25 @@ TEST_F(ClassPeersExplainTest, ExplainsWhatEachTermForbids) {
     EXPECT_THAT(ReasonsFor(row.app, row.rules, row.machine),
                 ElementsAre(row.reason));
   }
+}
+
+TEST_F(ClassPeersExplainTest, NamesATaskOfAFeedByItsIdThere) {
+  const FeedId feed = state_.OpenFeed("shop");
+  state_.Apply(feed, SnapshotBegan(), 0);
+  state_.Apply(feed, MachineStated{MachineSpecOf("n", {})}, 0);
+  state_.Apply(feed,
+               TaskStated{.id = "pod-1",
+                          .job_uuid = "job",
+                          .job_name = "job",
+                          .gang = {},
+                          .spec = TaskSpecOf(0, {.name = "web-1"}),
+                          .machine_uuid = "n"},
+               0);
+  state_.Apply(feed, SnapshotEnded(), 0);
+  const std::vector<std::string> reasons =
+      ReasonsFor("me", AwayFrom({{TasksOfJob("jo*"), ""}}), "n");
+  ASSERT_THAT(reasons, SizeIs(1));
+  EXPECT_THAT(reasons[0], EndsWith(" runs in it: pod-1 web-1"));
 }
 
 TEST_F(ClassPeersExplainTest, ExplainsEverythingThatForbidsAMachine) {

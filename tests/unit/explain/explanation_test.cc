@@ -140,6 +140,30 @@ TEST_F(ExplanationTest, SaysThatATaskOfAFeedWaitsForARoundToo) {
             "1/1 machines: it fits, and waits for the next round");
 }
 
+TEST_F(ExplanationTest, NamesATaskOfTheGangByTheIdOfItsFeed) {
+  cluster_.Apply(Added("m", {.cpu = 1000}));
+  ClusterState& state = cluster_.mutable_state();
+  const FeedId feed = state.OpenFeed("shop");
+  state.Apply(feed, SnapshotBegan(), 0);
+  for (const char* id : {"small", "large"}) {
+    state.Apply(
+        feed,
+        TaskStated{.id = id,
+                   .job_uuid = "job",
+                   .job_name = "job",
+                   .gang = {.minimum = Gang::kAllTasks},
+                   .spec = TaskSpecOf(
+                       0, {.cpu = id[0] == 's' ? 100 : 64000, .name = "web"}),
+                   .machine_uuid = ""},
+        0);
+  }
+  state.Apply(feed, SnapshotEnded(), 0);
+  state.SyncPeers();
+  const TaskId task = state.feeds().at(feed).tasks.at("small");
+  EXPECT_THAT(ExplainTask(task.value).summary,
+              HasSubstr("; no machine has what its task large web needs"));
+}
+
 TEST(ExplanationOfNominated, NamesWhoHasToLeaveFirst) {
   TestScheduler cluster({.preemption = {.mode = Preemption::kPriority}});
   cluster.Apply(Added("m", {.cpu = 1000}));

@@ -89,5 +89,28 @@ TEST_F(ReplacementTextTest, SaysWhichAlternativeGoes) {
   EXPECT_EQ(TextOf(3), "task 2 task-2, an alternative to it, has completed");
 }
 
+TEST_F(ReplacementTextTest, NamesATaskOfAFeedByItsIdThere) {
+  ClusterState& state = cluster_.mutable_state();
+  const FeedId feed = state.OpenFeed("shop");
+  TaskOptions options = {.cpu = 1000};
+  options.rules.alternatives = {{"either"}};
+  state.Apply(feed, SnapshotBegan(), 0);
+  state.Apply(feed, MachineStated{MachineSpecOf("n", {.cpu = 1000})}, 0);
+  for (const char* id : {"pod-1", "pod-2"}) {
+    state.Apply(feed,
+                TaskStated{.id = id,
+                           .job_uuid = "job",
+                           .job_name = "job",
+                           .gang = {},
+                           .spec = TaskSpecOf(0, options),
+                           .machine_uuid = id[4] == '1' ? "n" : ""},
+                0);
+  }
+  state.Apply(feed, SnapshotEnded(), 0);
+  const TaskId waiting = state.feeds().at(feed).tasks.at("pod-2");
+  EXPECT_EQ(TextOf(waiting.value),
+            "task pod-1 task-0, an alternative to it, runs on machine 'n'");
+}
+
 }  // namespace
 }  // namespace sluice
