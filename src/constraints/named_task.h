@@ -13,12 +13,16 @@
 
 namespace sluice {
 
-// "17 web-1": its uid and name.  A task of a feed has its id there in place of
-// the uid, which is the daemon's own.
+// What its client calls it: its uid, or for a task of a feed its id there,
+// since the uid of such a task is the daemon's own.  Not safe to show.
+inline std::string IdAtClient(const Task& task) {
+  return task.client.IsOfFeed() ? task.client.feed_task_id
+                                : StrCat(task.client.uid.value);
+}
+
+// "17 web-1": that id and its name.
 inline std::string NamedTask(const Task& task) {
-  return StrCat(task.client.IsOfFeed() ? ShownText(task.client.feed_task_id)
-                                       : StrCat(task.client.uid.value),
-                " ", ShownText(task.name));
+  return StrCat(ShownText(IdAtClient(task)), " ", ShownText(task.name));
 }
 
 }  // namespace sluice

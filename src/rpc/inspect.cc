@@ -12,6 +12,7 @@
 #include "constraints/domain_shares.h"
 #include "constraints/label_match.h"
 #include "constraints/named_machine.h"
+#include "constraints/named_task.h"
 #include "constraints/peer_text.h"
 #include "constraints/toleration.h"
 #include "core/census.h"
@@ -343,6 +344,7 @@ void CountTask(const Task& task, v1::Job* job) {
   }
   if (job->task_uids_size() < kJobTaskUidsMax) {
     job->add_task_uids(task.ShownUid());
+    job->add_task_ids(IdAtClient(task));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "constraints/named_task.h"
 #include "constraints/shown_text.h"
 #include "explain/drain_report.h"
 
@@ -41,9 +42,7 @@ bool IsForNow(DrainHold hold) {
 }
 
 std::string NameOf(const Task& task) {
-  if (!task.name.empty()) return task.name;
-  return !task.client.IsOfFeed() ? StrCat(task.client.uid.value)
-                                 : task.client.feed_task_id;
+  return task.name.empty() ? IdAtClient(task) : task.name;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/strings.h"
+#include "constraints/named_task.h"
 
 namespace sluice {
 namespace {
@@ -15,11 +15,9 @@ int64_t StatedPriority(const ClusterState& state, const Task& task) {
              : priority - state.feeds().at(task.client.feed).priority_zero;
 }
 
-// The id that its client gave it.
 template <class Message>
 void SetTask(const Task& task, Message* message) {
-  message->set_task(!task.client.IsOfFeed() ? StrCat(task.client.uid.value)
-                                            : task.client.feed_task_id);
+  message->set_task(IdAtClient(task));
   message->set_task_name(task.name);
 }
 

@@ -23,8 +23,8 @@ constexpr Command::Text kText = {
     .summary = "Shows a job and how many of its tasks wait, run, or have ended",
     .description =
         R"(Shows the job with the uuid or the name ID: how many of its tasks are in each
-state, for a gang how many of them run together or not at all, and the uids of
-its first 1000 tasks.
+state, for a gang how many of them run together or not at all, and the ids of
+its first 1000 tasks: their uids, or what their feed calls them.
 )",
     .example = "sluicectl job training"};
 
@@ -51,7 +51,7 @@ void PrintJob(const v1::Job& job, std::ostream& out) {
   }
   table.Print(out);
   out << "\nTASKS\n";
-  for (const uint64_t uid : job.task_uids()) out << uid << '\n';
+  for (const std::string& id : job.task_ids()) out << id << '\n';
 }
 
 class JobCommand final : public Command {

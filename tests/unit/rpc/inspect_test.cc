@@ -95,6 +95,11 @@ TEST_F(InspectTest, FindsATaskByTheIdOfItsFeedBeforeOneOfThatName) {
   EXPECT_EQ(Explain("a").task().feed_task_id(), "a");
   EXPECT_EQ(Explain("shop/web").task().feed_task_id(), "a");
   EXPECT_EQ(Explain("1").task().name(), "a");
+  v1::GetJobRequest request;
+  request.set_job("job");
+  v1::Job job;
+  ASSERT_THAT(InspectJob(view(), request, &job), IsOk());
+  EXPECT_THAT(job.task_ids(), ElementsAre("1", "a"));
 }
 
 TEST_F(InspectTest, CountsPrioritiesAsTheClientOfTheFeedDoes) {
@@ -353,6 +358,7 @@ TEST_F(InspectTest, CountsAJobByItsUuidOrItsName) {
             3);
   EXPECT_EQ(job.completed_tasks(), 1);
   EXPECT_THAT(job.task_uids(), UnorderedElementsAre(1, 2, 3));
+  EXPECT_THAT(job.task_ids(), UnorderedElementsAre("1", "2", "3"));
   request.set_job("c");
   EXPECT_THAT(InspectJob(view(), request, &job),
               StatusIs(absl::StatusCode::kNotFound, "job 'c' is unknown"));

@@ -20,7 +20,9 @@ TEST(JobCommand, ShowsCountsAndTasks) {
   server.inspector.job.set_backoff_tasks(1);
   server.inspector.job.set_on_failure("never run again");
   server.inspector.job.add_task_uids(101);
-  server.inspector.job.add_task_uids(102);
+  server.inspector.job.add_task_ids("101");
+  server.inspector.job.add_task_uids(~uint64_t{0});
+  server.inspector.job.add_task_ids("shop/web-1");
   const CliResult result = RunCli({"job", "j", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_EQ(result.out,
@@ -38,7 +40,7 @@ TEST(JobCommand, ShowsCountsAndTasks) {
             "\n"
             "TASKS\n"
             "101\n"
-            "102\n");
+            "shop/web-1\n");
   EXPECT_THAT(
       RunCli({"job", "j", "--output=json", "--server", server.Address()}).out,
       HasSubstr("\"gang\": \"at least 2\""));

@@ -2954,8 +2954,11 @@ type Job struct {
 	OnFailure string `protobuf:"bytes,12,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"`
 	// The group of jobs that it is part of: their tasks are one gang.  Empty: of
 	// none.
-	GangGroup     string    `protobuf:"bytes,13,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
-	State         Job_State `protobuf:"varint,14,opt,name=state,proto3,enum=sluice.v1.Job_State" json:"state,omitempty"`
+	GangGroup string    `protobuf:"bytes,13,opt,name=gang_group,json=gangGroup,proto3" json:"gang_group,omitempty"`
+	State     Job_State `protobuf:"varint,14,opt,name=state,proto3,enum=sluice.v1.Job_State" json:"state,omitempty"`
+	// What the client calls each task of task_uids, in that order: of a task of a
+	// feed its id there, and else its uid in decimal.
+	TaskIds       []string `protobuf:"bytes,15,rep,name=task_ids,json=taskIds,proto3" json:"task_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3079,6 +3082,13 @@ func (x *Job) GetState() Job_State {
 		return x.State
 	}
 	return Job_CREATED
+}
+
+func (x *Job) GetTaskIds() []string {
+	if x != nil {
+		return x.TaskIds
+	}
+	return nil
 }
 
 // How many of some tasks may be stopped or moved at a time.
@@ -4734,7 +4744,7 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"\x05tasks\x18\x01 \x03(\v2\x0f.sluice.v1.TaskR\x05tasks\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"!\n" +
 	"\rGetJobRequest\x12\x10\n" +
-	"\x03job\x18\x01 \x01(\tR\x03job\"\x81\x04\n" +
+	"\x03job\x18\x01 \x01(\tR\x03job\"\x9c\x04\n" +
 	"\x03Job\x12\x12\n" +
 	"\x04uuid\x18\x01 \x01(\tR\x04uuid\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
@@ -4751,7 +4761,8 @@ const file_sluice_v1_inspector_proto_rawDesc = "" +
 	"on_failure\x18\f \x01(\tR\tonFailure\x12\x1d\n" +
 	"\n" +
 	"gang_group\x18\r \x01(\tR\tgangGroup\x12*\n" +
-	"\x05state\x18\x0e \x01(\x0e2\x14.sluice.v1.Job.StateR\x05state\"I\n" +
+	"\x05state\x18\x0e \x01(\x0e2\x14.sluice.v1.Job.StateR\x05state\x12\x19\n" +
+	"\btask_ids\x18\x0f \x03(\tR\ataskIds\"I\n" +
 	"\x05State\x12\v\n" +
 	"\aCREATED\x10\x00\x12\v\n" +
 	"\aRUNNING\x10\x01\x12\r\n" +
