@@ -101,6 +101,10 @@ void CoreMetrics::CountReply(const ScheduleReply& reply, int64_t now_us) {
     newest_sequence_taken_ =
         std::max(newest_sequence_taken_, reply.deltas.back().sequence + 1);
   }
+  // In the first second after a client begins anew, too.
+  if (scheduler_.state().counters().stale_below != census_stale_below_) {
+    RefreshCensus(now_us);
+  }
   if (stale_tasks_ == 0 && stale_machines_ == 0) return;
   if (const auto suppressed = stale_log_.Admit(now_us)) {
     LOG(INFO) << "reply: deltas=" << reply.deltas.size()
@@ -212,8 +216,14 @@ void CoreMetrics::RefreshGauges(size_t mailbox_depth, int64_t now_us) {
   if (now_us - gauges_us_ < kGaugesUs || state.version() == gauges_version_) {
     return;
   }
+  RefreshCensus(now_us);
+}
+
+void CoreMetrics::RefreshCensus(int64_t now_us) {
+  const ClusterState& state = scheduler_.state();
   gauges_us_ = now_us;
   gauges_version_ = state.version();
+  census_stale_below_ = state.counters().stale_below;
   const Census census = TakeCensus(state);
   stale_tasks_ = census.stale_tasks;
   stale_machines_ = census.stale_machines;

@@ -29,7 +29,8 @@ class CoreMetrics {
   CoreMetrics(const Scheduler& scheduler, Metrics& metrics);
 
   void CountCommand(const Command& command, Ack ack);
-  // Logs a line if the reply leaves out what is stale.
+  // Logs a line if the reply leaves out what is stale.  Walks over everything
+  // if a client has begun anew since RefreshGauges() did.
   void CountReply(const ScheduleReply& reply, int64_t now_us);
   // A round that ended at `now_us`.
   void CountRound(const RoundStats& round, int64_t now_us);
@@ -41,6 +42,8 @@ class CoreMetrics {
   // Warns where there are more of them than before.
   void LogNamesakes(const Census& census);
   void CountRequeues(const RequeueRecord& record);
+  // Walks over everything.
+  void RefreshCensus(int64_t now_us);
 
   const Scheduler& scheduler_;
   Metrics& metrics_;
@@ -54,7 +57,8 @@ class CoreMetrics {
   uint64_t newest_sequence_taken_ = 0;  // Of deltas, plus one.
   int64_t gauges_us_;                   // When they were refreshed,
   uint64_t gauges_version_ = 0;         // and as of which version.
-  int64_t namesakes_logged_ = 0;        // As of then, as are the next two.
+  uint32_t census_stale_below_ = 0;     // As of then, as are the next three.
+  int64_t namesakes_logged_ = 0;
   int64_t stale_tasks_ = 0;
   int64_t stale_machines_ = 0;
   RateLimiter round_log_{1};

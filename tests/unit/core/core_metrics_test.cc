@@ -146,6 +146,15 @@ TEST_F(CoreMetricsTest, TellsWithAReplyWhatIsStale) {
                         "stale_machines=1 (not mentioned since"));
 }
 
+TEST_F(CoreMetricsTest, TellsWhatIsStaleAsSoonAsAClientBeginsAnew) {
+  scheduler_.Apply(Added("m", {.cpu = 1000}));
+  scheduler_.Apply(Submitted(1));
+  counts_.RefreshGauges(0, 60'000'000);
+  scheduler_.Apply(BeginAnnouncement());
+  counts_.CountReply(ScheduleReply(), 60'000'001);
+  EXPECT_THAT(log_.text, HasSubstr(" stale_tasks=1 stale_machines=1 "));
+}
+
 TEST_F(CoreMetricsTest, WarnsOnceOfMachinesThatShareAName) {
   for (const char* uuid : {"a", "b"}) {
     AddMachine machine = Added(uuid, {.cpu = 1000});
