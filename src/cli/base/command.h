@@ -12,12 +12,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/flag_set.h"
-#include "base/strings.h"
 #include "cli/base/console.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/identity.h"
@@ -80,22 +78,12 @@ class Command {
   virtual int ExitCode(const absl::Status&) const { return kExitFailure; }
 };
 
-// Errors: kInvalidArgument with the command's usage and example unless there
-// are `count` arguments.
-inline absl::Status CheckArgumentCount(
-    const Command::Text& text, const std::vector<std::string>& arguments,
-    size_t count) {
-  if (arguments.size() == count) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("usage: sluicectl ", text.name, text.arguments.empty() ? "" : " ",
-             text.arguments,
-             text.example.empty() ? "" : "; for example: ", text.example));
-}
-
-inline absl::Status Command::TakeArguments(std::vector<std::string> arguments) {
-  const std::vector<std::string> given = std::move(arguments);
-  return CheckArgumentCount(text(), given, 0);
-}
+// `text.arguments` names at least `count` arguments.
+// Errors: kInvalidArgument, unless there are `count` arguments, that says which
+// is missing or too many, with the command's usage and example.
+absl::Status CheckArgumentCount(const Command::Text& text,
+                                const std::vector<std::string>& arguments,
+                                size_t count);
 
 }  // namespace sluice
 

@@ -84,7 +84,8 @@ TEST(Sluicectl, ShowsAnExampleWhereAnArgumentIsMissing) {
        {"explain", "inject", "job", "drain", "submit"}) {
     const CliResult result = RunCli({name});
     EXPECT_EQ(result.exit_code, kExitUsage);
-    EXPECT_THAT(result.err, HasSubstr("usage: sluicectl " + name + " "));
+    EXPECT_THAT(result.err,
+                HasSubstr(" is missing; usage: sluicectl " + name + " "));
     EXPECT_THAT(result.err, HasSubstr("; for example: sluicectl " + name));
     EXPECT_THAT(RunCli({name, "--help"}).out,
                 HasSubstr("\nExample:\n  sluicectl " + name + " "));
