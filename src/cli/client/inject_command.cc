@@ -72,7 +72,7 @@ class InjectCommand final : public Command {
   Text text() const override { return kText; }
 
   void AddFlags(FlagSet& flags) override {
-    flags.AddSwitch("stop-on-error", "Sends nothing after the first refusal.",
+    flags.AddSwitch("stop_on_error", "Sends nothing after the first refusal.",
                     &stops_on_error_);
     flags.AddSwitch("strict",
                     "Fails if the server quarantines a task or a machine.",

@@ -110,7 +110,7 @@ TEST(Sluicectl, RefusesUnknownFlagsBeforeAndAfterTheCommand) {
 }
 
 TEST(Sluicectl, RefusesFlagsOfOtherCommands) {
-  EXPECT_EQ(RunCli({"tasks", "--stop-on-error"}).exit_code, kExitUsage);
+  EXPECT_EQ(RunCli({"tasks", "--stop_on_error"}).exit_code, kExitUsage);
 }
 
 TEST(Sluicectl, RefusesAnOutputItCannotWrite) {

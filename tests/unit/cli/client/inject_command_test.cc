@@ -113,7 +113,7 @@ TEST(InjectCommand, StopsAtARefusalWhereAskedTo) {
   FakeServer server;
   const CliResult result =
       Inject(server, std::string(kSubmit) + kSubmit + "{\"schedule\": {}}\n",
-             {"--stop-on-error"});
+             {"--stop_on_error"});
   EXPECT_EQ(result.exit_code, kExitFailure);
   EXPECT_EQ(server.scheduler.calls().size(), 2u);
 }
@@ -122,7 +122,7 @@ TEST(InjectCommand, TakesAMachineThatIsThereForDone) {
   FakeServer server;
   const std::string add =
       "{\"nodeAdded\": {\"resourceDesc\": {\"uuid\": \"m\"}}}\n";
-  const CliResult result = Inject(server, add + add, {"--stop-on-error"});
+  const CliResult result = Inject(server, add + add, {"--stop_on_error"});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
   EXPECT_THAT(result.out, HasSubstr("NODE_ALREADY_EXISTS"));
 }
