@@ -154,8 +154,9 @@ class SubmitCommand final : public Command {
                                               Connection& connection);
   void ShowPlaces(const CommandContext& context,
                   const std::vector<v1::Task>& tasks) const;
-  absl::Status Judge(Connection& connection,
-                     const std::vector<v1::Task>& tasks) const;
+  // Errors: if a task was removed, failed, or still waits.
+  absl::Status CheckPlaced(Connection& connection,
+                           const std::vector<v1::Task>& tasks) const;
 
   std::string name_;
   std::string job_;
@@ -264,7 +265,7 @@ absl::Status SubmitCommand::Run(const CommandContext& context) {
   ASSIGN_OR_RETURN(const std::vector<v1::Task> tasks,
                    Await(context, connection));
   ShowPlaces(context, tasks);
-  return wait_ms_ == 0 ? absl::OkStatus() : Judge(connection, tasks);
+  return wait_ms_ == 0 ? absl::OkStatus() : CheckPlaced(connection, tasks);
 }
 
 std::string SubmitCommand::TaskName(int64_t index) const {
@@ -468,8 +469,8 @@ void SubmitCommand::ShowPlaces(const CommandContext& context,
   table.Print(out);
 }
 
-absl::Status SubmitCommand::Judge(Connection& connection,
-                                  const std::vector<v1::Task>& tasks) const {
+absl::Status SubmitCommand::CheckPlaced(
+    Connection& connection, const std::vector<v1::Task>& tasks) const {
   for (size_t i = 0; i < tasks.size(); ++i) {
     const std::string shown = StrCat("task ", Quoted(sent_[i].name));
     if (tasks[i].uid() == 0) {
