@@ -196,7 +196,7 @@ void CoreMetrics::LogNamesakes(const Census& census) {
     LOG(WARNING) << census.namesake_machines
                  << " machines share their name with another one, for example '"
                  << Printable(census.shared_name, kShownBytes)
-                 << "': who gives such a name may mean any of them";
+                 << "': such a name is ambiguous";
   }
   namesakes_logged_ = census.namesake_machines;
 }

@@ -18,7 +18,7 @@ std::string HoldText(const Task& task, DrainHold hold, Draining* draining) {
     case DrainHold::kForeign:
       return "another scheduler placed it";
     case DrainHold::kNoOwner:
-      return "no owner: nobody would make a successor";
+      return "no owner: nothing would create a replacement";
     case DrainHold::kOfGang:
       return "of a gang";
     case DrainHold::kNotReached:

@@ -261,8 +261,10 @@ std::string HeldText(const Task& task, const ClusterState& state,
     most = std::max(most, cost);
   }
   if (!least.has_value() || most - *least <= *detour_max) return "";
-  return StrCat("; it waits for a machine near its data: by now one may cost ",
-                *detour_max, " points more than the nearest");
+  return StrCat(
+      "; it waits for a machine near its data: so far a machine may cost "
+      "at most ",
+      *detour_max, " points more than the nearest");
 }
 
 // Says that only the limit of moves keeps the gang from its start; empty if
@@ -376,7 +378,7 @@ std::string PlacementText(const Task& task, const Machine& machine,
 
 std::string GapText(const RoundStats& round) {
   if (!round.is_bound_known) {
-    return "the gap of the newest round was not worked out";
+    return "how far the newest round is from the optimum is unknown";
   }
   if (round.cost <= round.bound) return "the newest round is as good as can be";
   return StrCat(AtMostPercent(*round.Gap()),

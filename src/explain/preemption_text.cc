@@ -59,10 +59,9 @@ class Displacing {
           "each of its tasks may be");
     }
     if (overfull_machines_ > 0) {
-      return StrCat(
-          "; nobody is stopped on a machine that holds more than it "
-          "offers, as ",
-          overfull_machines_, overfull_machines_ == 1 ? " does" : " do");
+      return StrCat("; no task is stopped on an overcommitted machine, and ",
+                    overfull_machines_,
+                    overfull_machines_ == 1 ? " machine is" : " machines are");
     }
     if (!is_any_less_urgent_) return "; no less urgent task can be stopped";
     return "; no machine would have room for it even without the less urgent "

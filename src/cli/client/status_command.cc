@@ -30,7 +30,7 @@ term, and for each follower how many batches of the store's log the follower has
 not seen.  A follower that is not warm has yet to read the store.
 
 Namesakes are machines that share their name with another.  Muted tasks are
-those whose client has given their uid to another task, or knows it no more:
+those whose client has given their uid to another task, or no longer knows it:
 those that wait are not placed.  "sluicectl tasks" lists each by the uid that it
 had, and "sluicectl explain" knows it by its name.
 

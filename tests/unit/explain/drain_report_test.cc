@@ -59,8 +59,9 @@ TEST_F(DrainReportTest, SaysWhyTasksStayTheCommonestReasonFirst) {
   Run(1, Owned(100), {.gang = {.minimum = 1}});
   Run(2, {.cpu = 100});
   Run(3, {.cpu = 200});
-  EXPECT_THAT(Held(), ElementsAre("3 2 no owner: nobody would make a successor",
-                                  "1 of a gang"));
+  EXPECT_THAT(Held(),
+              ElementsAre("3 2 no owner: nothing would create a replacement",
+                          "1 of a gang"));
   EXPECT_EQ(Report().movable, 0);
   EXPECT_EQ(Report().leaving, 0);
 }

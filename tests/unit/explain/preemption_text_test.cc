@@ -77,8 +77,8 @@ TEST_F(PreemptionTextTest, SaysThatNobodyIsStoppedWhereMoreRunsThanFits) {
   cluster_.Apply(Updated("n", {.cpu = 600}));
   Wait({.cpu = 500, .priority = 9});
   EXPECT_EQ(MayStop(),
-            "; nobody is stopped on a machine that holds more than it offers, "
-            "as 2 do");
+            "; no task is stopped on an overcommitted machine, and 2 machines "
+            "are");
 }
 
 TEST_F(PreemptionTextTest, SaysThatGangsLeaveTogether) {

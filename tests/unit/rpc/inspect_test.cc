@@ -193,7 +193,7 @@ TEST_F(InspectTest, TellsATaskThatWaitsTheGapOfItsLevel) {
                 "costs on its level");
   stats_.is_bound_known = false;
   EXPECT_EQ(Explain("urgent").summary(),
-            why + "; the gap of the newest round was not worked out");
+            why + "; how far the newest round is from the optimum is unknown");
 }
 
 TEST_F(InspectTest, TellsWhatWasMeasured) {

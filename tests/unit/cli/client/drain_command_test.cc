@@ -34,16 +34,17 @@ void Hold(const std::string& text, bool is_for_now, v1::Drain* drain) {
 TEST(DrainCommand, SaysWhatLeavesAndWhatHoldsTheRest) {
   FakeServer server;
   v1::Drain drain = Draining(3, 2, 1);
-  Hold("no owner: nobody would make a successor", false, &drain);
+  Hold("no owner: nothing would create a replacement", false, &drain);
   server.inspector.drains = {drain};
   const CliResult result =
       RunCli({"drain", "node-1", "--server", server.Address()});
   EXPECT_EQ(result.exit_code, kExitSuccess) << result.err;
-  EXPECT_EQ(result.out,
-            "node-1 is draining: 3 have left, 2 were told to leave, 1 are to "
-            "be told, 2 stay\n"
-            "TASKS  WHY                                      WHICH\n"
-            "    2  no owner: nobody would make a successor  shop/db-0, ...\n");
+  EXPECT_EQ(
+      result.out,
+      "node-1 is draining: 3 have left, 2 were told to leave, 1 are to "
+      "be told, 2 stay\n"
+      "TASKS  WHY                                           WHICH\n"
+      "    2  no owner: nothing would create a replacement  shop/db-0, ...\n");
 }
 
 TEST(DrainCommand, IsForPrograms) {
