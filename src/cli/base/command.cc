@@ -1,5 +1,7 @@
 #include "cli/base/command.h"
 
+#include <utility>
+
 #include "base/strings.h"
 
 namespace sluice {
@@ -33,7 +35,8 @@ absl::Status CheckArgumentCount(const Command::Text& text,
 }
 
 absl::Status Command::TakeArguments(std::vector<std::string> arguments) {
-  return CheckArgumentCount(text(), arguments, 0);
+  const std::vector<std::string> given = std::move(arguments);
+  return CheckArgumentCount(text(), given, 0);
 }
 
 }  // namespace sluice
