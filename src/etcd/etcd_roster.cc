@@ -19,6 +19,8 @@ constexpr int64_t kPauseUs = 1'000'000;
 constexpr int64_t kCallMs = 1000;
 // etcd may end a lease this much later than it says.
 constexpr int64_t kGraceUs = 1'500'000;
+// An etcd that took longer between two answers did not answer meanwhile.
+constexpr int64_t kSilentUs = 2'500'000;
 
 const mvccpb::KeyValue* Found(const etcdserverpb::TxnResponse& response,
                               int index) {
@@ -79,6 +81,7 @@ void EtcdRoster::Run() {
       leads = leads_;
     }
     const absl::Status status = leads ? ReadFollowers() : WriteNumber();
+    if (!status.ok()) taken_since_us_ = 0;
     if (last_error != Message(status)) {
       last_error = std::string(Message(status));
       LOG_IF(WARNING, !status.ok()) << "followers: " << last_error;
@@ -145,17 +148,29 @@ absl::Status EtcdRoster::WriteNumber() {
   // The key is also ours if the call was executed twice.
   has_key_ = told.succeeded() || (found != nullptr && found->lease() == lease_);
   SetTaken((found != nullptr && !has_key_) ||
-           (leader != nullptr && leader->value() == options_.address));
+               (leader != nullptr && leader->value() == options_.address),
+           told.header().raft_term());
   return absl::OkStatus();
 }
 
-void EtcdRoster::SetTaken(bool is_taken) {
+void EtcdRoster::SetTaken(bool is_taken, uint64_t raft_term) {
   const int64_t now_us = clock_.MonotonicUs();
+  const bool was_silent =
+      now_us - std::exchange(answered_us_, now_us) > kSilentUs;
+  // A new leader of etcd renews all leases in full.
+  const bool is_renewed = std::exchange(raft_term_, raft_term) != raft_term;
   if (!is_taken) {
     taken_since_us_ = 0;
     return;
   }
-  if (taken_since_us_ == 0) taken_since_us_ = now_us;
+  if (taken_since_us_ == 0) {
+    LOG(INFO) << "followers: the address " << Printable(options_.address, 256)
+              << " is taken, perhaps by what this daemon left when it was "
+                 "killed; waiting for its lease to end";
+  }
+  if (taken_since_us_ == 0 || was_silent || is_renewed) {
+    taken_since_us_ = now_us;
+  }
   const MutexLock lock(mutex_);
   // This daemon may lead by now.
   if (leads_ || now_us - taken_since_us_ <= lease_us_ + kGraceUs) return;

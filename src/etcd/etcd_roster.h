@@ -6,7 +6,9 @@
 //
 // The key also shows that two daemons have the same address.  A daemon that
 // finds the key of its address, or a leader of that address, waits for the
-// length of a lease, since either may come from its own previous life.
+// length of a lease, since either may come from its own previous life.  It
+// waits anew whenever leases may have been renewed or could not end: etcd has
+// another leader of its own, or did not answer.
 //
 // Threads: any.  It has one of its own.
 
@@ -67,8 +69,9 @@ class EtcdRoster {
   absl::Status WriteNumber();    // As a follower.
   absl::Status ReadFollowers();  // As the leader.
   void Leave();
-  // Notes whether another daemon has the address now.
-  void SetTaken(bool is_taken);
+  // Notes whether another daemon has the address, by an answer of etcd in this
+  // term of its own leader.
+  void SetTaken(bool is_taken, uint64_t raft_term);
   // The number of the head at a revision; of the current head if that revision
   // is compacted.
   absl::StatusOr<int64_t> HeadAt(int64_t revision);
@@ -84,6 +87,8 @@ class EtcdRoster {
   int64_t lease_us_ = 0;
   bool has_key_ = false;
   int64_t taken_since_us_ = 0;  // 0: the address is not taken.
+  int64_t answered_us_ = 0;     // When that was last heard.
+  uint64_t raft_term_ = 0;      // Of that answer.
 
   mutable Mutex mutex_;
   CondVar changes_;

@@ -2,17 +2,20 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <memory>
 #include <string>
 
 #include "unit/etcd/etcd_fixture.h"
+#include "util/captured_log.h"
 #include "util/status_matchers.h"
 
 namespace sluice {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 
 class EtcdRosterTest : public EtcdFixture {
@@ -116,6 +119,51 @@ TEST_F(EtcdRosterTest, FindsAnotherFollowerOfItsAddress) {
                        AllOf(HasSubstr(prefix_),
                              HasSubstr("also has the address a:1"))));
   EXPECT_THAT(first->status(), IsOk());
+}
+
+TEST_F(EtcdRosterTest, CountsNoTimeInWhichEtcdIsSilent) {
+  EtcdServer own;
+  client_ = MakeClient(own.Address("/own"), 1000);
+  prefix_ = client_->address().prefix;
+  // As if etcd renewed the lease of a life before.
+  PutRaw("/followers/a:1", "7");
+  const CapturedLog log;
+  const auto roster = Make("a:1");
+  const auto has_logged = [&](std::string_view text) {
+    return Eventually([&] {
+      return testing::Matches(Contains(HasSubstr(std::string(text))))(
+          log.lines());
+    });
+  };
+  ASSERT_TRUE(has_logged("the address a:1 is taken"));
+  own.Signal(SIGSTOP);
+  const int64_t silent_us = clock_.MonotonicUs();
+  const int64_t limit_us = 3'500'000;  // The lease and the time to end it.
+  ASSERT_TRUE(
+      Eventually([&] { return clock_.MonotonicUs() > silent_us + limit_us; }));
+  EXPECT_THAT(roster->status(), IsOk());
+  const int64_t answers_us = clock_.MonotonicUs();
+  own.Signal(SIGCONT);
+  EXPECT_TRUE(Eventually([&] { return !roster->status().ok(); }));
+  EXPECT_GT(clock_.MonotonicUs(), answers_us + limit_us);
+}
+
+TEST_F(EtcdRosterTest, WaitsAnewWhereEtcdHasAnotherLeader) {
+  EtcdServer own;
+  client_ = MakeClient(own.Address("/own"), 1000);
+  prefix_ = client_->address().prefix;
+  PutRaw("/followers/a:1", "7");
+  const CapturedLog log;
+  const auto roster = Make("a:1");
+  ASSERT_TRUE(Eventually([&] { return !log.lines().empty(); }));
+  const int64_t taken_us = clock_.MonotonicUs();
+  ASSERT_TRUE(
+      Eventually([&] { return clock_.MonotonicUs() > taken_us + 1'000'000; }));
+  const int64_t killed_us = clock_.MonotonicUs();
+  own.Kill();
+  own.Start();  // In its next term.
+  EXPECT_TRUE(Eventually([&] { return !roster->status().ok(); }));
+  EXPECT_GT(clock_.MonotonicUs(), killed_us + 3'500'000);
 }
 
 TEST_F(EtcdRosterTest, FindsALeaderOfItsAddress) {
