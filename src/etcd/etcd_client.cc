@@ -30,6 +30,18 @@ struct EtcdClient::Endpoint {
   std::unique_ptr<etcdserverpb::Maintenance::Stub> maintenance;
 };
 
+class EtcdClient::Cancellable {
+ public:
+  Cancellable(EtcdClient& client, grpc::ClientContext& context);
+  ~Cancellable();
+  Cancellable(const Cancellable&) = delete;
+  Cancellable& operator=(const Cancellable&) = delete;
+
+ private:
+  EtcdClient& client_;
+  grpc::ClientContext& context_;
+};
+
 namespace {
 
 constexpr int64_t kPauseMs = 50;  // After all endpoints were tried.
@@ -167,6 +179,35 @@ absl::StatusOr<std::unique_ptr<EtcdClient>> EtcdClient::Make(
   return std::make_unique<EtcdClient>(options, *credentials);
 }
 
+EtcdClient::Cancellable::Cancellable(EtcdClient& client,
+                                     grpc::ClientContext& context)
+    : client_(client), context_(context) {
+  const MutexLock lock(client_.mutex_);
+  client_.under_way_.insert(&context_);
+  if (client_.is_cancelled_) context_.TryCancel();
+}
+
+EtcdClient::Cancellable::~Cancellable() {
+  const MutexLock lock(client_.mutex_);
+  client_.under_way_.erase(&context_);
+}
+
+void EtcdClient::Cancel() {
+  {
+    const MutexLock lock(mutex_);
+    is_cancelled_ = true;
+    for (grpc::ClientContext* context : under_way_) context->TryCancel();
+  }
+  pause_.NotifyAll();
+}
+
+absl::Status EtcdClient::CheckNotCancelled(std::string_view what) const {
+  const MutexLock lock(mutex_);
+  if (!is_cancelled_) return absl::OkStatus();
+  return absl::CancelledError(
+      StrCat(what, " at ", ToString(address_), ": cancelled"));
+}
+
 absl::Status EtcdClient::ToStatus(std::string_view what,
                                   const Endpoint& endpoint,
                                   const grpc::Status& status) const {
@@ -178,7 +219,7 @@ absl::Status EtcdClient::ToStatus(std::string_view what,
 }
 
 absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
-                              Attempt attempt) {
+                              Attempt attempt, Ends ends) {
   {
     const MutexLock lock(mutex_);
     RETURN_IF_ERROR(set_back_);
@@ -191,8 +232,12 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     const int64_t left_ms = (end_us - clock_.MonotonicUs()) / 1000;
     grpc::ClientContext context;
     Prepare(std::clamp<int64_t>(left_ms, 1, attempt_ms), &context);
+    std::optional<Cancellable> cancellable;
+    if (ends == Ends::kByCancelToo) cancellable.emplace(*this, context);
     const grpc::Status status = attempt(endpoint, context);
+    cancellable.reset();
     if (status.ok()) return absl::OkStatus();
+    if (ends == Ends::kByCancelToo) RETURN_IF_ERROR(CheckNotCancelled(what));
     if (!IsTransient(status)) return ToStatus(what, endpoint, status);
     GoOnAfter(current);
     const int64_t left_us = end_us - clock_.MonotonicUs();
@@ -200,6 +245,7 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     if (attempts % endpoints_.size() != 0) continue;
     attempt_ms = std::min(2 * attempt_ms, timeout_ms);
     const MutexLock lock(mutex_);
+    if (is_cancelled_ && ends == Ends::kByCancelToo) continue;
     pause_.WaitFor(mutex_, std::min(left_us, kPauseMs * 1000));
   }
 }
@@ -260,6 +306,7 @@ void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
                         std::vector<std::optional<TxnResponse>>* responses) {
   struct Trial {
     grpc::ClientContext context;
+    std::optional<Cancellable> cancellable;
     TxnResponse response;
     grpc::Status status;
   };
@@ -272,6 +319,7 @@ void EtcdClient::TryAll(const std::vector<TxnRequest>& requests, size_t first,
   for (size_t i = 0; i < trials.size(); ++i) {
     Trial* trial = &trials[i];
     Prepare(std::min(attempt_ms_, timeout_ms_), &trial->context);
+    trial->cancellable.emplace(*this, trial->context);
     const auto end_trial = [&mutex, &is_done, &left,
                             trial](const grpc::Status& status) {
       const MutexLock lock(mutex);
@@ -341,12 +389,13 @@ absl::StatusOr<EtcdClient::Grant> EtcdClient::GrantLease(int64_t ttl_s) {
 absl::Status EtcdClient::RevokeLease(int64_t lease, int64_t timeout_ms) {
   etcdserverpb::LeaseRevokeRequest request;
   request.set_id(lease);
-  absl::Status status =
-      Call("ending a lease", timeout_ms,
-           [&](Endpoint& endpoint, grpc::ClientContext& context) {
-             etcdserverpb::LeaseRevokeResponse response;
-             return endpoint.lease->LeaseRevoke(&context, request, &response);
-           });
+  absl::Status status = Call(
+      "ending a lease", timeout_ms,
+      [&](Endpoint& endpoint, grpc::ClientContext& context) {
+        etcdserverpb::LeaseRevokeResponse response;
+        return endpoint.lease->LeaseRevoke(&context, request, &response);
+      },
+      Ends::kByItself);
   if (status.code() == absl::StatusCode::kNotFound) return absl::OkStatus();
   return status;
 }
@@ -390,6 +439,7 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
   Endpoint& endpoint = *endpoints_[current];
   grpc::ClientContext context;
   Prepare(timeout_ms, &context);
+  const Cancellable cancellable(*this, context);
   etcdserverpb::WatchRequest request;
   etcdserverpb::WatchCreateRequest& watch = *request.mutable_create_request();
   watch.set_key(std::string(key));
@@ -408,6 +458,7 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
   if (is_deleted) context.TryCancel();
   grpc::Status status = stream->Finish();
   if (is_deleted) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckNotCancelled("watching"));
   if (status.ok() || IsTransient(status)) {
     const bool is_late =
         clock_.MonotonicUs() - begin_us > timeout_ms * 1000 * 9 / 10;
@@ -424,7 +475,9 @@ absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,
 
 EtcdClient::Watch::Watch(EtcdClient& client,
                          const etcdserverpb::WatchCreateRequest& what)
-    : client_(client), endpoint_(client.current_.load()) {
+    : client_(client),
+      endpoint_(client.current_.load()),
+      cancellable_(std::make_unique<Cancellable>(client, context_)) {
   *request_.mutable_create_request() = what;
   // A member that has lost contact with the others then ends the watch.
   context_.AddMetadata("hasleader", "true");
@@ -461,6 +514,7 @@ absl::Status EtcdClient::Watch::End(std::string_view reason) {
     context_.TryCancel();
     status = std::exchange(stream_, nullptr)->Finish();
   }
+  RETURN_IF_ERROR(client_.CheckNotCancelled("watching"));
   client_.GoOnAfter(endpoint_);
   return client_.ToStatus(
       "watching", *client_.endpoints_[endpoint_],

@@ -14,7 +14,8 @@
 // call.  A new process has seen nothing yet and cannot notice that an answer is
 // old.
 //
-// Threads: any.  Every call blocks until it is answered or its time is over.
+// Threads: any.  Every call blocks until it is answered, its time is over or
+// Cancel() is called.
 
 #ifndef SLUICE_ETCD_ETCD_CLIENT_H_
 #define SLUICE_ETCD_ETCD_CLIENT_H_
@@ -33,6 +34,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -72,6 +74,10 @@ class EtcdClient {
   EtcdClient(const EtcdClient&) = delete;
   EtcdClient& operator=(const EtcdClient&) = delete;
 
+  // Ends all calls and watches but RevokeLease(), now and later, with
+  // kCancelled.  etcd may still execute a call that was under way.
+  void Cancel();
+
   // Errors, here and below, name the endpoint and the prefix.
   // kUnavailable: no endpoint could be reached or had a leader.
   // kDeadlineExceeded: none answered in time; etcd may still execute the call.
@@ -109,6 +115,8 @@ class EtcdClient {
   absl::Status AwaitDeletion(std::string_view key, int64_t revision,
                              int64_t timeout_ms);
 
+  class Cancellable;  // A context that Cancel() also cancels.
+
   // The changes of a range of keys from a revision on.
   //
   // Threads: one, except for Cancel().
@@ -125,7 +133,7 @@ class EtcdClient {
     // revision may be spread over several responses.
     // Errors are final.  kOutOfRange: the requested history is compacted.
     // kUnavailable, which names the endpoint: the watch broke or was cancelled;
-    // the next watch goes to another endpoint.
+    // the next watch goes to another endpoint.  kCancelled: by the client.
     absl::StatusOr<etcdserverpb::WatchResponse> Next();
 
     // Ends a wait, now or later.  May be called by any thread.
@@ -138,6 +146,7 @@ class EtcdClient {
     size_t endpoint_;                     // Its index.
     etcdserverpb::WatchRequest request_;  // Empty once sent.
     grpc::ClientContext context_;
+    std::unique_ptr<Cancellable> cancellable_;
     std::unique_ptr<grpc::ClientReaderWriterInterface<
         etcdserverpb::WatchRequest, etcdserverpb::WatchResponse>>
         stream_;
@@ -152,9 +161,13 @@ class EtcdClient {
   struct Endpoint;  // A channel with its stubs.
   using Attempt =
       absl::FunctionRef<grpc::Status(Endpoint&, grpc::ClientContext&)>;
+  enum class Ends { kByCancelToo, kByItself };
 
   // Repeats the call until it is answered; `what` is for errors.
-  absl::Status Call(std::string_view what, int64_t timeout_ms, Attempt attempt);
+  absl::Status Call(std::string_view what, int64_t timeout_ms, Attempt attempt,
+                    Ends ends = Ends::kByCancelToo);
+  // Errors: kCancelled after Cancel().
+  absl::Status CheckNotCancelled(std::string_view what) const;
   // Makes some calls at once, each at one endpoint and only once.
   void TryAll(const std::vector<etcdserverpb::TxnRequest>& requests,
               size_t first, size_t end,
@@ -175,8 +188,10 @@ class EtcdClient {
   std::atomic<size_t> current_ = 0;
 
   std::atomic<int64_t> revision_ = 0;  // The largest seen.
-  Mutex mutex_;
-  CondVar pause_;  // Never notified: it times the pause between rounds.
+  mutable Mutex mutex_;
+  CondVar pause_;  // It times the pause between rounds; Cancel() ends it.
+  bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_set<grpc::ClientContext*> under_way_ ABSL_GUARDED_BY(mutex_);
   uint64_t cluster_id_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status set_back_ ABSL_GUARDED_BY(mutex_);
 };

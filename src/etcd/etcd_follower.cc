@@ -103,7 +103,7 @@ void EtcdFollower::Follow() {
     }
     if (wish() != Wish::kFollow) return;
     is_broken_ = true;
-    if (last_error != Message(status)) {
+    if (last_error != Message(status) && !absl::IsCancelled(status)) {
       last_error = std::string(Message(status));
       LOG(WARNING) << "following: " << last_error << "; trying again";
     }

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kResignMs = 1000;
+constexpr int64_t kResignMs = 500;
 
 // Creates the key with the lease if there is none; else reads the key.
 etcdserverpb::TxnRequest MakeClaim(const std::string& key,
@@ -131,7 +131,8 @@ void EtcdLeadership::KeepAlive(int64_t lease) {
     const absl::StatusOr<int64_t> ttl_s =
         client_.KeepAlive(lease, interval_us / 1000);
     if (!ttl_s.ok()) {
-      LOG(WARNING) << ttl_s.status().message();
+      LOG_IF(WARNING, !absl::IsCancelled(ttl_s.status()))
+          << ttl_s.status().message();
       next_us = sent_us + interval_us / 4;
     } else if (*ttl_s <= 0) {
       is_lost_ = true;

@@ -50,7 +50,7 @@ class EtcdLeadership {
                  EtcdLeadershipOptions options);
   EtcdLeadership(const EtcdLeadership&) = delete;
   EtcdLeadership& operator=(const EtcdLeadership&) = delete;
-  // Resigns if etcd answers within a second; otherwise the lease ends by
+  // Resigns if etcd answers within half a second; otherwise the lease ends by
   // itself.
   ~EtcdLeadership();
 

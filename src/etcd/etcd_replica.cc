@@ -55,7 +55,10 @@ EtcdReplica::EtcdReplica(std::unique_ptr<EtcdClient> client, int64_t lease_s)
       watch_ms_(std::min(kWatchMsMax, lease_s * 1000 / 8)),
       client_(std::move(client)) {}
 
-EtcdReplica::~EtcdReplica() = default;
+EtcdReplica::~EtcdReplica() {
+  // What the threads of its parts still wait for is of no use any more.
+  client_->Cancel();
+}
 
 absl::Status EtcdReplica::Lead(const std::string& address, const Calls& calls) {
   leadership_.emplace(
@@ -69,9 +72,10 @@ absl::Status EtcdReplica::Lead(const std::string& address, const Calls& calls) {
     const absl::StatusOr<bool> leads = TryToLead(calls);
     if (leads.ok()) {
       last_error.clear();
-      if (*leads) return absl::OkStatus();
+      if (*leads && BeginToLead()) return absl::OkStatus();
       continue;
     }
+    if (is_stopped()) break;
     if (!IsTransient(leads.status())) return leads.status();
     if (last_error != Message(leads.status())) {
       last_error = std::string(Message(leads.status()));
@@ -153,11 +157,25 @@ EtcdReplica::Replicas EtcdReplica::replicas() const {
 }
 
 void EtcdReplica::Stop() {
+  bool has_led = false;
   {
     const MutexLock lock(mutex_);
     is_stopped_ = true;
+    has_led = has_led_;
   }
   stop_.NotifyAll();
+  if (!has_led) client_->Cancel();
+}
+
+void EtcdReplica::Cancel() {
+  Stop();
+  client_->Cancel();
+}
+
+bool EtcdReplica::BeginToLead() {
+  const MutexLock lock(mutex_);
+  has_led_ = !is_stopped_;
+  return has_led_;
 }
 
 bool EtcdReplica::Pause(int64_t time_us) {

@@ -8,8 +8,8 @@
 // another daemon may lead, and CheckHeld() reports that earlier, by the
 // monotonic clock.
 //
-// Threads: Stop(), replicas() and CheckHeld() by any, the rest by one at a
-// time.
+// Threads: Stop(), Cancel(), replicas() and CheckHeld() by any, the rest by one
+// at a time.
 
 #ifndef SLUICE_ETCD_ETCD_REPLICA_H_
 #define SLUICE_ETCD_ETCD_REPLICA_H_
@@ -49,7 +49,8 @@ class EtcdReplica final : public Store {
 
   // For Make().
   EtcdReplica(std::unique_ptr<EtcdClient> client, int64_t lease_s);
-  // Resigns, so that another daemon may lead at once.
+  // Resigns, so that another daemon may lead at once.  If etcd does not answer,
+  // that ends after half a second.
   ~EtcdReplica() override;
 
   // What the owner does while this one follows.
@@ -78,8 +79,13 @@ class EtcdReplica final : public Store {
   // Errors: kAborted, shortly before others may lead.  OK after Stop().
   absl::Status AwaitEnd();
 
-  // Ends Lead() and AwaitEnd(), now and later.
+  // Ends Lead() and AwaitEnd(), now and later, at once even if etcd does not
+  // answer.  If it leads by then, it still reads and writes.
   void Stop();
+
+  // Stop(), and ends reads and writes as well, now and later, with kCancelled.
+  // Whether a write that was under way was done is then unknown.
+  void Cancel();
 
   struct Replicas {
     std::string leader;  // Its own address.
@@ -106,6 +112,8 @@ class EtcdReplica final : public Store {
   // Returns false after Stop().
   bool Pause(int64_t time_us);
   bool is_stopped() const;
+  // Whether it leads; false after Stop().
+  bool BeginToLead();
   absl::Status Deposed() const;
 
   const SystemClock clock_;
@@ -124,6 +132,7 @@ class EtcdReplica final : public Store {
   mutable Mutex mutex_;
   CondVar stop_;
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_led_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kPauseUs = 1'000'000;
 constexpr int64_t kCallMs = 1000;
+constexpr int64_t kLeaveMs = 500;
 // etcd may end a lease this much later than it says.
 constexpr int64_t kGraceUs = 1'500'000;
 // An etcd that took longer between two answers did not answer meanwhile.
@@ -82,7 +83,7 @@ void EtcdRoster::Run() {
     }
     const absl::Status status = leads ? ReadFollowers() : WriteNumber();
     if (!status.ok()) taken_since_us_ = 0;
-    if (last_error != Message(status)) {
+    if (last_error != Message(status) && !absl::IsCancelled(status)) {
       last_error = std::string(Message(status));
       LOG_IF(WARNING, !status.ok()) << "followers: " << last_error;
     }
@@ -103,7 +104,7 @@ bool EtcdRoster::Pause() {
 
 void EtcdRoster::Leave() {
   if (lease_ == 0) return;
-  const absl::Status status = client_.RevokeLease(lease_, kCallMs);
+  const absl::Status status = client_.RevokeLease(lease_, kLeaveMs);
   LOG_IF(WARNING, !status.ok()) << "followers: " << status.message();
   lease_ = 0;
   has_key_ = false;

@@ -46,7 +46,7 @@ class EtcdRoster {
   EtcdRoster(EtcdClient& client, const Clock& clock, Options options);
   EtcdRoster(const EtcdRoster&) = delete;
   EtcdRoster& operator=(const EtcdRoster&) = delete;
-  // Deletes the key if etcd answers within a second.
+  // Deletes the key if etcd answers within half a second.
   ~EtcdRoster();
 
   // Sets the last chunk that this one has seen as a follower; -1: none.

@@ -69,6 +69,9 @@ constexpr int kStreamsPerConnectionMax = 4096;
 // closed, the kernel drops what it has not sent.
 constexpr std::chrono::milliseconds kLastReplyTime{100};
 
+// How long etcd has, once all calls have ended, to store what they wrote last.
+constexpr std::chrono::milliseconds kLastWriteTime{300};
+
 // The address at which others find a daemon that listens on `port`.
 std::string AdvertisedAddress(const Options& options, int port) {
   if (!options.store.advertise_address.empty()) {
@@ -184,15 +187,23 @@ class Daemon final : public Server {
   }
 
   ~Daemon() override {
-    if (replica_ != nullptr) replica_->Stop();
-    if (leading_.joinable()) leading_.join();
-    if (http_ != nullptr) http_->SetReady(false);
-    if (grpc_ != nullptr) {
-      grpc_->GetHealthCheckService()->Shutdown();
-      loop_.BeginShutdown();
-      EndGrpc();
+    if (replica_ == nullptr) {
+      End();
+      return;
     }
-    loop_.Stop();
+    std::promise<void> end;
+    std::thread closer([this, has_ended = end.get_future()] {
+      // An etcd that does not answer would be waited for much longer.
+      if (has_ended.wait_for(shutdown_timeout_ + kLastWriteTime) ==
+          std::future_status::timeout) {
+        replica_->Cancel();
+      }
+    });
+    replica_->Stop();
+    if (leading_.joinable()) leading_.join();
+    End();
+    end.set_value();
+    closer.join();
   }
 
   absl::Status Init(const Options& options) {
@@ -228,6 +239,17 @@ class Daemon final : public Server {
   }
 
  private:
+  // Ends all that is served, and then the loop.
+  void End() {
+    if (http_ != nullptr) http_->SetReady(false);
+    if (grpc_ != nullptr) {
+      grpc_->GetHealthCheckService()->Shutdown();
+      loop_.BeginShutdown();
+      EndGrpc();
+    }
+    loop_.Stop();
+  }
+
   // Refuses new calls, waits for those under way, and then closes the
   // connections that are still open.  Shutdown() alone would also wait for idle
   // ones.

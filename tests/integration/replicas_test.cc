@@ -2,9 +2,11 @@
 // off and asked in vain.
 
 #include <gmock/gmock.h>
+#include <grpc/support/time.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -161,6 +163,53 @@ TEST_F(Replicas, OneThatWaitsForEtcdOrForOthersEndsWhenItIsTold) {
   EXPECT_EQ(alone.AwaitEnd(), 0);
   EXPECT_THAT(alone.log(), AllOf(HasSubstr("etcd://127.0.0.1:1/sluice"),
                                  HasSubstr("does etcd run there")));
+}
+
+TEST_F(Replicas, OneThatIsToldToEndDoesNotWaitForASilentEtcd) {
+  EtcdServer etcd;
+  const std::string store = etcd.Address("/sluice");
+  const auto start = [&] {
+    return std::make_unique<DaemonProcess>(std::vector<std::string>{
+        "--listen_address=127.0.0.1:0", "--http_address=", "--store=" + store,
+        "--replicas_lease=10", "--shutdown_timeout_ms=1000"});
+  };
+  const auto leader = start();
+  const int port = leader->AwaitReady();
+  ASSERT_NE(port, 0) << leader->log();
+  const auto follower = start();
+  ASSERT_NE(follower->AwaitFollowing(), 0) << follower->log();
+  Client client(port);
+  client.AddNode(NodeMessage("n", {.cpu = 1000}));
+  etcd.Signal(SIGSTOP);
+  const SystemClock clock;
+  int64_t told_us = clock.MonotonicUs();
+  follower->Signal(SIGTERM);
+  EXPECT_EQ(follower->AwaitEnd(), 0) << follower->log();
+  EXPECT_LT(clock.MonotonicUs() - told_us, 2'000'000);
+  // With a write under way, of which nobody knows whether it will be done.
+  grpc::ClientContext context;
+  firmament::NodeAddedResponse response;
+  grpc::CompletionQueue queue;
+  const auto call = client.scheduler().AsyncNodeAdded(
+      &context, NodeMessage("unknown", {.cpu = 1}), &queue);
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  EXPECT_EQ(queue.AsyncNext(&tag, &ok, gpr_time_from_millis(300, GPR_TIMESPAN)),
+            grpc::CompletionQueue::TIMEOUT);
+  told_us = clock.MonotonicUs();
+  leader->Signal(SIGTERM);
+  EXPECT_EQ(leader->AwaitEnd(), 1) << leader->log();
+  EXPECT_LT(clock.MonotonicUs() - told_us, 2'000'000);
+  EXPECT_THAT(leader->log(), HasSubstr("nothing can be acknowledged"));
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_FALSE(status.ok());
+  etcd.Signal(SIGCONT);
+  const auto next = start();
+  const int next_port = next->AwaitReady();
+  ASSERT_NE(next_port, 0) << next->log();
+  EXPECT_GE(Client(next_port).Status().machines(), 1);
 }
 
 TEST_F(Replicas, APrefixOfAnotherVersionIsRefused) {

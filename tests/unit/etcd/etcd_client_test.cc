@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "sluice/base/clock.h"
 #include "unit/etcd/etcd_fixture.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/status_matchers.h"
@@ -40,6 +43,19 @@ etcdserverpb::RangeRequest Get(const std::string& key) {
   etcdserverpb::RangeRequest request;
   request.set_key(key);
   return request;
+}
+
+etcdserverpb::WatchCreateRequest WatchOf(const std::string& prefix,
+                                         int64_t revision) {
+  etcdserverpb::WatchCreateRequest request;
+  request.set_key(prefix);
+  request.set_range_end(prefix + "\xff");
+  request.set_start_revision(revision);
+  return request;
+}
+
+int PortOf(const EtcdServer& server) {
+  return std::atoi(server.endpoint().c_str() + server.endpoint().find(':') + 1);
 }
 
 TEST_F(EtcdClientTest, ReadsWhatItWrote) {
@@ -143,8 +159,7 @@ TEST_F(EtcdClientTest, GoesToTheNextEndpointWhereOneIsAway) {
 
 TEST_F(EtcdClientTest, DoesNotTakeASilentEndpointForOneWithNothingToSay) {
   const std::string prefix = Prefix();
-  const int port = std::atoi(SharedEtcd().endpoint().c_str() +
-                             SharedEtcd().endpoint().find(':') + 1);
+  const int port = PortOf(SharedEtcd());
   for (const auto mode :
        {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
     TcpProxy network(port);
@@ -165,8 +180,7 @@ TEST_F(EtcdClientTest, DoesNotTakeASilentEndpointForOneWithNothingToSay) {
 
 TEST_F(EtcdClientTest, AsksTheNextEndpointBeforeASilentOneHasTakenAllTime) {
   const std::string prefix = Prefix();
-  const int port = std::atoi(SharedEtcd().endpoint().c_str() +
-                             SharedEtcd().endpoint().find(':') + 1);
+  const int port = PortOf(SharedEtcd());
   for (const auto mode :
        {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
     for (const int count : {1, 8}) {
@@ -266,6 +280,51 @@ TEST_F(EtcdClientTest, RefusesAnEtcdThatWasSetBack) {
               StatusIs(absl::StatusCode::kDataLoss));
 }
 
+TEST_F(EtcdClientTest, EndsAllThatWaitsForASilentEtcdWhenItIsCancelled) {
+  const std::string prefix = Prefix();
+  TcpProxy network(PortOf(SharedEtcd()));
+  const auto client =
+      MakeClient(StrCat("etcd://127.0.0.1:", network.port(), prefix),
+                 /*timeout_ms=*/60000);
+  ASSERT_THAT(client->Txn(Put(prefix, "1")), IsOk());
+  const auto grant = client->GrantLease(60);
+  ASSERT_THAT(grant, IsOk());
+  EtcdClient::Watch watch(*client, WatchOf(prefix, 0));
+  ASSERT_THAT(watch.Next(), IsOk());
+  network.SetMode(TcpProxy::Mode::kIsSilent);
+  const auto start = [](auto call) {
+    return std::async(std::launch::async, call);
+  };
+  std::vector<std::future<absl::Status>> calls;
+  calls.push_back(start([&] { return client->Range(Get(prefix)).status(); }));
+  calls.push_back(start([&] {
+    return client->TxnAll({Put(prefix, "2"), Put(prefix, "3")}).status();
+  }));
+  calls.push_back(
+      start([&] { return client->KeepAlive(grant->lease, 60000).status(); }));
+  calls.push_back(
+      start([&] { return client->AwaitDeletion(prefix, 0, 60000); }));
+  calls.push_back(start([&] { return watch.Next().status(); }));
+  for (auto& call : calls) {
+    EXPECT_EQ(call.wait_for(std::chrono::milliseconds(10)),
+              std::future_status::timeout);
+  }
+  const SystemClock clock;
+  const int64_t cancelled_us = clock.MonotonicUs();
+  client->Cancel();
+  for (auto& call : calls) {
+    EXPECT_THAT(call.get(),
+                StatusIs(absl::StatusCode::kCancelled,
+                         AllOf(HasSubstr(prefix), HasSubstr("cancelled"))));
+  }
+  EXPECT_THAT(client->Txn(Put(prefix, "4")),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_LT(clock.MonotonicUs() - cancelled_us, 1'000'000);
+  // Only leases are still given back.
+  network.SetMode(TcpProxy::Mode::kForwards);
+  EXPECT_THAT(client->RevokeLease(grant->lease, 5000), IsOk());
+}
+
 TEST_F(EtcdClientTest, SaysWhatToDoWhenEtcdIsFull) {
   EtcdServer server({"--quota-backend-bytes=1000000"});
   const auto client = MakeClient(server.Address("/a"));
@@ -348,15 +407,6 @@ TEST_F(EtcdClientTest, SpeaksTlsWithCertificatesOfBothSides) {
   const auto read = (*EtcdClient::Make(options))->Range(Get("/a"));
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kvs(0).value(), "1");
-}
-
-etcdserverpb::WatchCreateRequest WatchOf(const std::string& prefix,
-                                         int64_t revision) {
-  etcdserverpb::WatchCreateRequest request;
-  request.set_key(prefix);
-  request.set_range_end(prefix + "\xff");
-  request.set_start_revision(revision);
-  return request;
 }
 
 TEST_F(EtcdClientTest, WatchesWhatHappensFromARevisionOn) {

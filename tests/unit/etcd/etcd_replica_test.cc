@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "sluice/base/clock.h"
 #include "unit/etcd/etcd_fixture.h"
 #include "util/status_matchers.h"
+#include "util/tcp_proxy.h"
 
 namespace sluice {
 namespace {
@@ -249,6 +252,103 @@ TEST_F(EtcdReplicaTest, StopsWhereverItWaits) {
   waiting = Lead(*lost, "c", &leaders);
   lost->Stop();
   EXPECT_THAT(waiting.get(), StatusIs(absl::StatusCode::kCancelled, "stopped"));
+}
+
+// All that a daemon has to do while etcd is silent ends well before the two
+// seconds that its end may take.
+constexpr int64_t kEndUs = 1'500'000;
+
+class EtcdReplicaEndTest : public EtcdReplicaTest {
+ protected:
+  void SetUp() override {
+    EtcdReplicaTest::SetUp();
+    if (IsSkipped()) return;
+    const std::string& endpoint = etcd().endpoint();
+    network_.emplace(std::atoi(endpoint.c_str() + endpoint.find(':') + 1));
+    address_ =
+        StrCat("etcd://127.0.0.1:", network_->port(), Prefix(), "-replica");
+    replica_ =
+        EtcdReplica::Make({.client = OptionsFor(address_), .lease_s = 10})
+            .value();
+  }
+  void Silence() { network_->SetMode(TcpProxy::Mode::kIsSilent); }
+  // Ends the replica and returns how long that took.
+  int64_t EndUs() {
+    const int64_t begin_us = clock_.MonotonicUs();
+    replica_->Stop();
+    if (leading_.valid()) {
+      EXPECT_THAT(leading_.get(),
+                  StatusIs(absl::StatusCode::kCancelled, "stopped"));
+    }
+    replica_.reset();
+    return clock_.MonotonicUs() - begin_us;
+  }
+
+  const SystemClock clock_;
+  std::optional<TcpProxy> network_;
+  std::unique_ptr<EtcdReplica> replica_;
+  std::vector<std::string> leaders_;
+  std::future<absl::Status> leading_;
+};
+
+TEST_F(EtcdReplicaEndTest, IsQuickWhereItCannotCampaign) {
+  Silence();
+  leading_ = Lead(*replica_, "a", &leaders_);
+  EXPECT_EQ(leading_.wait_for(std::chrono::milliseconds(300)),
+            std::future_status::timeout);
+  EXPECT_LT(EndUs(), kEndUs);
+}
+
+TEST_F(EtcdReplicaEndTest, IsQuickWhereItFollows) {
+  auto leader = EtcdReplica::Make({.client = OptionsFor(address_)}).value();
+  ASSERT_THAT(Lead(*leader, "l", &leaders_).get(), IsOk());
+  std::atomic<bool> follows = false;
+  leading_ = std::async(std::launch::async, [&] {
+    const auto on_leader = [&](const std::string& /*leader*/) {
+      follows = true;
+    };
+    return replica_->Lead("a",
+                          {.on_leader = on_leader, .prepare = absl::OkStatus});
+  });
+  ASSERT_TRUE(Eventually([&] { return follows.load(); }));
+  Silence();
+  EXPECT_LT(EndUs(), kEndUs);
+}
+
+TEST_F(EtcdReplicaEndTest, IsQuickWhereItLeads) {
+  ASSERT_THAT(Lead(*replica_, "a", &leaders_).get(), IsOk());
+  Silence();
+  EXPECT_LT(EndUs(), kEndUs);
+}
+
+TEST_F(EtcdReplicaEndTest, LeavesAWriteThatIsCancelledUnknown) {
+  ASSERT_THAT(Lead(*replica_, "a", &leaders_).get(), IsOk());
+  WriteBatch known;
+  known.Put("known", "1");
+  ASSERT_THAT(replica_->Write(known, Durability::kSynced), IsOk());
+  network_->SetMode(TcpProxy::Mode::kLosesAnswers);
+  auto write = std::async(std::launch::async, [&] {
+    WriteBatch batch;
+    batch.Put("unknown", "1");
+    return replica_->Write(batch, Durability::kSynced);
+  });
+  EXPECT_EQ(write.wait_for(std::chrono::milliseconds(300)),
+            std::future_status::timeout);
+  replica_->Stop();  // A leader still writes.
+  EXPECT_EQ(write.wait_for(std::chrono::milliseconds(100)),
+            std::future_status::timeout);
+  const int64_t begin_us = clock_.MonotonicUs();
+  replica_->Cancel();
+  EXPECT_THAT(write.get(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(replica_->Write(known, Durability::kSynced),
+              StatusIs(absl::StatusCode::kCancelled));
+  replica_.reset();
+  EXPECT_LT(clock_.MonotonicUs() - begin_us, kEndUs);
+  // etcd has executed it, and whoever leads next finds it.
+  network_->SetMode(TcpProxy::Mode::kForwards);
+  auto next = EtcdReplica::Make({.client = OptionsFor(address_)}).value();
+  ASSERT_THAT(Lead(*next, "b", &leaders_).get(), IsOk());
+  EXPECT_EQ(ValuesOf(*next), "known=1 unknown=1 ");
 }
 
 }  // namespace
