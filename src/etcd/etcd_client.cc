@@ -419,8 +419,8 @@ absl::StatusOr<int64_t> EtcdClient::KeepAlive(int64_t lease,
   return response.ttl();
 }
 
-absl::StatusOr<int64_t> EtcdClient::TimeToLive(int64_t lease,
-                                               int64_t timeout_ms) {
+absl::StatusOr<EtcdClient::Left> EtcdClient::TimeToLive(int64_t lease,
+                                                        int64_t timeout_ms) {
   etcdserverpb::LeaseTimeToLiveRequest request;
   request.set_id(lease);
   etcdserverpb::LeaseTimeToLiveResponse response;
@@ -429,7 +429,8 @@ absl::StatusOr<int64_t> EtcdClient::TimeToLive(int64_t lease,
                          return endpoint.lease->LeaseTimeToLive(
                              &context, request, &response);
                        }));
-  return std::max<int64_t>(response.ttl(), 0);
+  if (response.ttl() < 0) return Left{};
+  return Left{.left_s = response.ttl(), .ttl_s = response.grantedttl()};
 }
 
 absl::Status EtcdClient::AwaitDeletion(std::string_view key, int64_t revision,

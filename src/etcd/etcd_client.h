@@ -105,8 +105,11 @@ class EtcdClient {
   // Seconds for which the lease lasts after etcd got this; 0: it has ended.
   absl::StatusOr<int64_t> KeepAlive(int64_t lease, int64_t timeout_ms);
 
-  // Seconds that are left of a lease, rounded down; also 0 if it has ended.
-  absl::StatusOr<int64_t> TimeToLive(int64_t lease, int64_t timeout_ms);
+  struct Left {
+    int64_t left_s = 0;  // Rounded down; also 0 if the lease has ended.
+    int64_t ttl_s = 0;   // What was granted; 0 if the lease has ended.
+  };
+  absl::StatusOr<Left> TimeToLive(int64_t lease, int64_t timeout_ms);
 
   // Waits until `key` is deleted at `revision` or later.  Also OK if that
   // revision is compacted, since the key may be deleted then.

@@ -107,10 +107,12 @@ absl::Status EtcdLeadership::AwaitVacancy(int64_t timeout_ms) {
 
 bool EtcdLeadership::IsHolderSilent(int64_t timeout_ms) {
   if (holder_lease_ == 0) return false;
-  const absl::StatusOr<int64_t> left_s =
+  const absl::StatusOr<EtcdClient::Left> lease =
       client_.TimeToLive(holder_lease_, timeout_ms);
-  // The answer is rounded down: less than a second more is left.
-  return left_s.ok() && 2 * (*left_s + 1) <= options_.lease_s;
+  if (!lease.ok()) return false;
+  // etcd may have granted more than was asked for.  What is left is rounded
+  // down: it is less than a second more.
+  return lease->ttl_s == 0 || 2 * (lease->left_s + 1) <= lease->ttl_s;
 }
 
 void EtcdLeadership::KeepAlive(int64_t lease) {

@@ -136,6 +136,28 @@ TEST_F(EtcdLeadershipTest, SurvivesThatEtcdIsStartedAgain) {
   EXPECT_NE(LeaseOf(*a.client, fence), 0);
 }
 
+TEST_F(EtcdLeadershipTest, FindsAHolderSilentByTheLeaseThatEtcdGranted) {
+  const std::string address = SharedEtcd().Address(Prefix());
+  Candidate a = MakeCandidate(address, "a");
+  const Candidate b = MakeCandidate(address, "b", /*lease_s=*/1);
+  const auto lease = a.client->GrantLease(1);
+  ASSERT_THAT(lease, IsOk());
+  ASSERT_GT(lease->ttl_s, 1);
+  etcdserverpb::TxnRequest request;
+  auto& put = *request.add_success()->mutable_request_put();
+  put.set_key(a.client->address().prefix + "/leader");
+  put.set_value("silent");
+  put.set_lease(lease->lease);
+  ASSERT_THAT(a.client->Txn(request), IsOk());
+  ASSERT_THAT(b.leadership->Campaign(), IsOkAndHolds(false));
+  bool was_silent = false;
+  EXPECT_TRUE(Eventually([&] {
+    was_silent = was_silent || b.leadership->IsHolderSilent(1000);
+    return was_silent || b.leadership->AwaitVacancy(20).ok();
+  }));
+  EXPECT_TRUE(was_silent);
+}
+
 TEST_F(EtcdLeadershipTest, SaysOnceThatAKeyWithoutALeaseIsInTheWay) {
   const std::string prefix = Prefix();
   const Candidate a = MakeCandidate(SharedEtcd().Address(prefix), "a");
