@@ -49,6 +49,7 @@ void EtcdLeadership::Resign() {
     }
     ends_.NotifyAll();
     keeper_.join();
+    valid_until_us_ = 0;  // The thread may have moved it on once more.
     const MutexLock lock(mutex_);
     is_ending_ = false;
   }
