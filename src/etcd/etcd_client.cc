@@ -208,6 +208,11 @@ absl::Status EtcdClient::CheckNotCancelled(std::string_view what) const {
       StrCat(what, " at ", ToString(address_), ": cancelled"));
 }
 
+absl::Status EtcdClient::set_back() const {
+  const MutexLock lock(mutex_);
+  return set_back_;
+}
+
 absl::Status EtcdClient::ToStatus(std::string_view what,
                                   const Endpoint& endpoint,
                                   const grpc::Status& status) const {
@@ -220,10 +225,7 @@ absl::Status EtcdClient::ToStatus(std::string_view what,
 
 absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
                               Attempt attempt, Ends ends) {
-  {
-    const MutexLock lock(mutex_);
-    RETURN_IF_ERROR(set_back_);
-  }
+  RETURN_IF_ERROR(set_back());
   const int64_t end_us = clock_.MonotonicUs() + timeout_ms * 1000;
   int64_t attempt_ms = attempt_ms_;
   for (size_t attempts = 1;; ++attempts) {

@@ -158,6 +158,9 @@ class EtcdClient {
   // The version of the endpoint that answered last.
   absl::StatusOr<etcdserverpb::StatusResponse> MemberStatus();
 
+  // kDataLoss once an answer has shown that etcd was set back.
+  absl::Status set_back() const;
+
   const EtcdAddress& address() const { return address_; }
 
  private:

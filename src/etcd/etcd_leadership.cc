@@ -133,24 +133,24 @@ void EtcdLeadership::KeepAlive(int64_t lease) {
     const int64_t sent_us = clock_.MonotonicUs();
     const absl::StatusOr<int64_t> ttl_s =
         client_.KeepAlive(lease, interval_us / 1000);
+    // The client answers nothing more once etcd was set back.
+    if (absl::IsDataLoss(ttl_s.status())) return Lose();
     if (!ttl_s.ok()) {
       LOG_IF(WARNING, !absl::IsCancelled(ttl_s.status()))
           << ttl_s.status().message();
       next_us = sent_us + interval_us / 4;
-    } else if (*ttl_s <= 0) {
-      is_lost_ = true;
-      valid_until_us_ = 0;
-      return;
-    } else {
-      valid_until_us_ = sent_us + *ttl_s * 1000000;
-      next_us = sent_us + interval_us;
-      if (IsKeyGone(interval_us / 1000)) {
-        is_lost_ = true;
-        valid_until_us_ = 0;
-        return;
-      }
+      continue;
     }
+    if (*ttl_s <= 0) return Lose();
+    valid_until_us_ = sent_us + *ttl_s * 1000000;
+    next_us = sent_us + interval_us;
+    if (IsKeyGone(interval_us / 1000)) return Lose();
   }
+}
+
+void EtcdLeadership::Lose() {
+  is_lost_ = true;
+  valid_until_us_ = 0;
 }
 
 bool EtcdLeadership::IsKeyGone(int64_t timeout_ms) {
@@ -158,6 +158,7 @@ bool EtcdLeadership::IsKeyGone(int64_t timeout_ms) {
   look.set_key(key_);
   const absl::StatusOr<etcdserverpb::RangeResponse> seen =
       client_.Range(look, timeout_ms);
+  if (absl::IsDataLoss(seen.status())) return true;  // etcd was set back.
   if (!seen.ok()) return false;  // The next transaction will tell.
   if (seen->kvs_size() > 0) WarnIfWithoutLease(seen->kvs(0));
   return seen->kvs_size() == 0 ||

@@ -81,15 +81,16 @@ class EtcdLeadership {
   // such a machine does first when it wakes up.
   int64_t valid_until_us() const { return valid_until_us_.load(); }
   bool leads() const { return clock_.MonotonicUs() < valid_until_us(); }
-  // etcd has said that the lease has ended.
+  // etcd has said that the lease has ended, or was set back.
   bool is_lost() const { return is_lost_.load(); }
 
  private:
   // Ends the thread and the lease.
   void Resign();
   void KeepAlive(int64_t lease);
-  // Whether somebody has deleted the key, or has created it again.  False if
-  // etcd does not tell within this time.
+  void Lose();
+  // Whether somebody has deleted the key, has created it again or has set etcd
+  // back.  False if etcd does not tell within this time.
   bool IsKeyGone(int64_t timeout_ms);
   void WarnIfWithoutLease(const mvccpb::KeyValue& key);
 

@@ -32,6 +32,9 @@ int64_t AttemptMs(int64_t lease_s) {
   return std::min(EtcdClientOptions().attempt_ms, lease_s * 1000 / 3);
 }
 
+// How long a daemon that ends asks etcd why its lease is gone.
+constexpr int64_t kLookMs = 500;
+
 // Whether another attempt may succeed.
 bool IsTransient(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
@@ -144,10 +147,20 @@ absl::Status EtcdReplica::AwaitEnd() {
   while (true) {
     const int64_t left_us =
         leadership_->valid_until_us() - margin_us - clock_.MonotonicUs();
-    if (left_us <= 0) return Deposed();
+    if (left_us <= 0) {
+      LookForASetBack();
+      return Deposed();
+    }
     // Wakes up early: etcd may say that it has ended the lease.
     if (!Pause(std::min(left_us, margin_us))) return absl::OkStatus();
   }
+}
+
+void EtcdReplica::LookForASetBack() {
+  if (!leadership_->is_lost()) return;
+  etcdserverpb::RangeRequest look;
+  look.set_key(leadership_->fence().key);
+  client_->Range(look, kLookMs).IgnoreError();
 }
 
 EtcdReplica::Replicas EtcdReplica::replicas() const {
@@ -190,6 +203,7 @@ bool EtcdReplica::is_stopped() const {
 }
 
 absl::Status EtcdReplica::Deposed() const {
+  RETURN_IF_ERROR(client_->set_back());
   return absl::AbortedError(
       leadership_->is_lost()
           ? StrCat("deposed: the lease on ", description(), " has ended")

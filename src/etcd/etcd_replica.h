@@ -76,7 +76,8 @@ class EtcdReplica final : public Store {
   bool is_prepared() const { return is_prepared_; }
 
   // Waits until this one leads no longer.
-  // Errors: kAborted, shortly before others may lead.  OK after Stop().
+  // Errors: kAborted, shortly before others may lead; kDataLoss if etcd was set
+  // back.  OK after Stop().
   absl::Status AwaitEnd();
 
   // Ends Lead() and AwaitEnd(), now and later, at once even if etcd does not
@@ -114,6 +115,8 @@ class EtcdReplica final : public Store {
   bool is_stopped() const;
   // Whether it leads; false after Stop().
   bool BeginToLead();
+  // An etcd that was set back has lost the lease, too: has the client notice.
+  void LookForASetBack();
   absl::Status Deposed() const;
 
   const SystemClock clock_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -233,6 +234,42 @@ TEST_F(EtcdReplicaTest, EndsWhereItsKeyIsDeleted) {
   ASSERT_THAT(client->Txn(request), IsOk());
   EXPECT_THAT(replica->AwaitEnd(),
               StatusIs(absl::StatusCode::kAborted, HasSubstr("has ended")));
+}
+
+TEST_F(EtcdReplicaTest, EndsWithTheReasonWhereEtcdWasSetBack) {
+  // With a backup that has its lease, and with one that does not.
+  for (const bool has_lease : {true, false}) {
+    EtcdServer own;
+    address_ = own.Address("/own");
+    const auto client = MakeClient(address_);
+    etcdserverpb::TxnRequest any;
+    any.add_success()->mutable_request_put()->set_key("/any");
+    const std::string data = own.directory() + "/data";
+    const auto back_up = [&] {
+      own.Kill();
+      std::filesystem::copy(data, data + "-old",
+                            std::filesystem::copy_options::recursive);
+      own.Start();
+    };
+    ASSERT_THAT(client->Txn(any), IsOk());
+    if (!has_lease) back_up();
+    auto replica =
+        EtcdReplica::Make({.client = OptionsFor(address_), .lease_s = 10})
+            .value();
+    std::vector<std::string> leaders;
+    ASSERT_THAT(Lead(*replica, "a", &leaders).get(), IsOk());
+    if (has_lease) back_up();
+    for (int i = 0; i < 10; ++i) ASSERT_THAT(client->Txn(any), IsOk());
+    EXPECT_EQ(ValuesOf(*replica), "");  // So it has seen these revisions.
+    own.Kill();
+    std::filesystem::remove_all(data);
+    std::filesystem::rename(data + "-old", data);
+    own.Start();
+    EXPECT_THAT(replica->AwaitEnd(),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         HasSubstr("was it restored from an old backup?")));
+    EXPECT_THAT(replica->CheckHeld(), StatusIs(absl::StatusCode::kDataLoss));
+  }
 }
 
 TEST_F(EtcdReplicaTest, StopsWhereverItWaits) {
