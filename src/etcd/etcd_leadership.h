@@ -45,7 +45,8 @@ struct EtcdLeadershipOptions {
 
 class EtcdLeadership {
  public:
-  // Both must outlive it.
+  // Both must outlive it.  The clock must count while the machine is suspended
+  // (base/boot_clock.h), since the lease ends meanwhile.
   EtcdLeadership(EtcdClient& client, const Clock& clock,
                  EtcdLeadershipOptions options);
   EtcdLeadership(const EtcdLeadership&) = delete;
@@ -75,10 +76,8 @@ class EtcdLeadership {
   // REQUIRES: Campaign() returned true.
   Fence fence() const;
 
-  // A time of the monotonic clock until which nobody else leads.  Each message
-  // that keeps the lease alive moves it, counted from before it was sent.
-  // The clock of a suspended machine stands still: only the fence can stop what
-  // such a machine does first when it wakes up.
+  // A time of the clock until which nobody else leads.  Each message that keeps
+  // the lease alive moves it, counted from before it was sent.
   int64_t valid_until_us() const { return valid_until_us_.load(); }
   bool leads() const { return clock_.MonotonicUs() < valid_until_us(); }
   // etcd has said that the lease has ended, or was set back.

@@ -5,8 +5,8 @@
 // lead.
 //
 // It can be used as a store while it leads.  etcd refuses its writes once
-// another daemon may lead, and CheckHeld() reports that earlier, by the
-// monotonic clock.
+// another daemon may lead, and CheckHeld() reports that earlier, by a clock
+// that also counts while the machine is suspended.
 //
 // Threads: Stop(), Cancel(), replicas() and CheckHeld() by any, the rest by one
 // at a time.
@@ -24,13 +24,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/boot_clock.h"
 #include "base/mutex.h"
 #include "etcd/etcd_client.h"
 #include "etcd/etcd_follower.h"
 #include "etcd/etcd_leadership.h"
 #include "etcd/etcd_roster.h"
 #include "persist/store.h"
-#include "sluice/base/clock.h"
 
 namespace sluice {
 
@@ -119,7 +119,7 @@ class EtcdReplica final : public Store {
   void LookForASetBack();
   absl::Status Deposed() const;
 
-  const SystemClock clock_;
+  const BootClock clock_;
   const int64_t lease_s_;
   const int64_t watch_ms_;  // The delay until Stop() or silence is noticed.
   const std::unique_ptr<EtcdClient> client_;
