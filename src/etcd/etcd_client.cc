@@ -4,11 +4,13 @@
 #include <grpc/support/time.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -23,7 +25,17 @@ using etcdserverpb::TxnRequest;
 using etcdserverpb::TxnResponse;
 
 struct EtcdClient::Endpoint {
+  // Waits, and does its part of a handshake that is under way: gRPC does that
+  // only in threads that wait for something.
+  void Pause(int64_t time_us) {
+    channel->WaitForStateChange(
+        channel->GetState(/*try_to_connect=*/false),
+        gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                     gpr_time_from_micros(time_us, GPR_TIMESPAN)));
+  }
+
   std::string name;
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<etcdserverpb::KV::Stub> kv;
   std::unique_ptr<etcdserverpb::Lease::Stub> lease;
   std::unique_ptr<etcdserverpb::Watch::Stub> watch;
@@ -52,15 +64,14 @@ constexpr size_t kInFlightMax = 8;
 constexpr int kPingMs = 10000;
 constexpr int kPingTimeoutMs = 3000;
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  if (path.empty()) return std::string();
+// How often the files of TLS are looked at.
+constexpr unsigned kReloadS = 2;
+
+absl::Status CheckReadable(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file || text.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat("'", Printable(path, 256), "' cannot be read or is empty"));
-  }
-  return text;
+  if (file.peek() != std::ifstream::traits_type::eof()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("'", Printable(path, 256), "' cannot be read or is empty"));
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
@@ -77,11 +88,17 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     }
     return grpc::InsecureChannelCredentials();
   }
-  grpc::SslCredentialsOptions files;
-  ASSIGN_OR_RETURN(files.pem_root_certs, ReadFile(options.ca_file));
-  ASSIGN_OR_RETURN(files.pem_cert_chain, ReadFile(options.cert_file));
-  ASSIGN_OR_RETURN(files.pem_private_key, ReadFile(options.key_file));
-  return grpc::SslCredentials(files);
+  for (const std::string& path :
+       {options.ca_file, options.cert_file, options.key_file}) {
+    if (!path.empty()) RETURN_IF_ERROR(CheckReadable(path));
+  }
+  grpc::experimental::TlsChannelCredentialsOptions tls;
+  tls.set_certificate_provider(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          options.key_file, options.cert_file, options.ca_file, kReloadS));
+  tls.watch_root_certs();
+  if (!options.cert_file.empty()) tls.watch_identity_key_cert_pairs();
+  return grpc::experimental::TlsCredentials(tls);
 }
 
 std::shared_ptr<grpc::Channel> MakeChannel(
@@ -156,10 +173,10 @@ EtcdClient::EtcdClient(
       timeout_ms_(options.timeout_ms),
       attempt_ms_(std::max<int64_t>(options.attempt_ms, 1)) {
   for (const std::string& name : address_.endpoints) {
-    const std::shared_ptr<grpc::Channel> channel =
-        MakeChannel(name, credentials);
     auto endpoint = std::make_unique<Endpoint>();
     endpoint->name = name;
+    endpoint->channel = MakeChannel(name, credentials);
+    const std::shared_ptr<grpc::Channel>& channel = endpoint->channel;
     endpoint->kv = etcdserverpb::KV::NewStub(channel);
     endpoint->lease = etcdserverpb::Lease::NewStub(channel);
     endpoint->watch = etcdserverpb::Watch::NewStub(channel);
@@ -193,12 +210,9 @@ EtcdClient::Cancellable::~Cancellable() {
 }
 
 void EtcdClient::Cancel() {
-  {
-    const MutexLock lock(mutex_);
-    is_cancelled_ = true;
-    for (grpc::ClientContext* context : under_way_) context->TryCancel();
-  }
-  pause_.NotifyAll();
+  const MutexLock lock(mutex_);
+  is_cancelled_ = true;
+  for (grpc::ClientContext* context : under_way_) context->TryCancel();
 }
 
 absl::Status EtcdClient::CheckNotCancelled(std::string_view what) const {
@@ -246,9 +260,7 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     if (left_us <= 0) return ToStatus(what, endpoint, status);
     if (attempts % endpoints_.size() != 0) continue;
     attempt_ms = std::min(2 * attempt_ms, timeout_ms);
-    const MutexLock lock(mutex_);
-    if (is_cancelled_ && ends == Ends::kByCancelToo) continue;
-    pause_.WaitFor(mutex_, std::min(left_us, kPauseMs * 1000));
+    endpoints_[current_.load()]->Pause(std::min(left_us, kPauseMs * 1000));
   }
 }
 

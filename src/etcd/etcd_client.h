@@ -48,7 +48,8 @@ namespace sluice {
 struct EtcdClientOptions {
   EtcdAddress address;
   // Files in PEM.  With a `ca_file` the client speaks TLS to etcd and trusts
-  // that CA; with the other two it shows etcd its own certificate.
+  // that CA; with the other two it shows etcd its own certificate.  What takes
+  // their place is used for connections from two seconds later on.
   std::string ca_file = {};
   std::string cert_file = {};
   std::string key_file = {};
@@ -195,7 +196,6 @@ class EtcdClient {
 
   std::atomic<int64_t> revision_ = 0;  // The largest seen.
   mutable Mutex mutex_;
-  CondVar pause_;  // It times the pause between rounds; Cancel() ends it.
   bool is_cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_set<grpc::ClientContext*> under_way_ ABSL_GUARDED_BY(mutex_);
   uint64_t cluster_id_ ABSL_GUARDED_BY(mutex_) = 0;

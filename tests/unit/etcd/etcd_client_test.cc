@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <string>
@@ -407,6 +408,35 @@ TEST_F(EtcdClientTest, SpeaksTlsWithCertificatesOfBothSides) {
   const auto read = (*EtcdClient::Make(options))->Range(Get("/a"));
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kvs(0).value(), "1");
+}
+
+TEST_F(EtcdClientTest, ReadsTheFilesOfTlsAgainWhereTheyHaveChanged) {
+  const TemporaryDirectory directory;
+  MakeCertificates(directory);
+  const EtcdServer server({}, {.ca_file = directory / "ca.crt",
+                               .cert_file = directory / "etcd.crt",
+                               .key_file = directory / "etcd.key"});
+  const auto put_in_place = [&](const char* from, const char* to) {
+    const std::string next = directory / "next";
+    std::filesystem::copy_file(directory / from, next);
+    std::filesystem::rename(next, directory / to);
+  };
+  // A certificate that etcd does not trust, and a CA that is not etcd's.
+  put_in_place("other-ca.crt", "client.crt");
+  put_in_place("other-ca.key", "client.key");
+  put_in_place("other-ca.crt", "trusted.crt");
+  EtcdClientOptions options = OptionsFor(server.Address("/a"), 300);
+  options.ca_file = directory / "trusted.crt";
+  options.cert_file = directory / "client.crt";
+  options.key_file = directory / "client.key";
+  const auto client = EtcdClient::Make(options);
+  ASSERT_THAT(client, IsOk());
+  EXPECT_THAT((*client)->Txn(Put("/a", "1")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  put_in_place("ca.crt", "trusted.crt");
+  put_in_place("etcd.key", "client.key");
+  put_in_place("etcd.crt", "client.crt");
+  EXPECT_TRUE(Eventually([&] { return (*client)->Txn(Put("/a", "2")).ok(); }));
 }
 
 TEST_F(EtcdClientTest, WatchesWhatHappensFromARevisionOn) {
