@@ -21,7 +21,6 @@
 #include "constraints/named_task.h"
 #include "constraints/shown_text.h"
 #include "constraints/toleration.h"
-#include "cost/speed_prices.h"
 #include "cost/waiting_prices.h"
 #include "explain/preemption_text.h"
 #include "state/interference.h"
@@ -242,21 +241,40 @@ std::string NominationText(const Task& task, const ClusterState& state) {
                 "; as things are, ");
 }
 
+// When the first of the waiting tasks that go by the same rules came: rounds
+// hold all of them back as long as that one.
+int64_t FirstSubmittedMs(const Task& task, const ClusterState& state) {
+  int64_t first_ms = task.submitted_ms;
+  for (const auto& [key, tasks] : state.pending()) {
+    if (key.rules != task.class_key.rules) continue;
+    first_ms = std::min(first_ms, tasks.begin()->second->submitted_ms);
+  }
+  return first_ms;
+}
+
 // Says that a task with data does not go far from it yet; empty if it may go
-// anywhere.
-std::string HeldText(const Task& task, const ClusterState& state,
-                     const PolicySet& policies, int64_t now_ms) {
+// wherever its rules allow (Eligibility::HoldBack()).
+std::string HeldText(const Task& task, const Scheduler& scheduler,
+                     int64_t now_ms) {
   const PlacementRules& rules = *task.class_key.rules;
-  const std::optional<Cost> detour_max =
-      policies.DetourMax(std::max<int64_t>(now_ms - task.submitted_ms, 0));
-  if (rules.data.empty() || !detour_max.has_value()) return "";
-  const SpeedPrices speeds(policies, state.histories());
+  if (rules.data.empty()) return "";
+  const ClusterState& state = scheduler.state();
+  const PolicySet& policies = scheduler.policies();
+  const std::optional<Cost> detour_max = policies.DetourMax(
+      std::max<int64_t>(now_ms - FirstSubmittedMs(task, state), 0));
+  if (!detour_max.has_value()) return "";
+  const auto is_allowed = [&](const Machine& machine) {
+    return std::ranges::all_of(
+        scheduler.constraints().entries(), [&](const auto& entry) {
+          return entry.aspect == MachineAspect::kLoad ||
+                 entry.constraint->Allows(task.class_key, machine);
+        });
+  };
   std::optional<Cost> least;
   Cost most = 0;
   for (const auto& [id, machine] : state.machines()) {
-    if (!machine->IsUsable()) continue;
-    const Cost cost =
-        policies.PreferenceCost(rules, *machine) + speeds.Of(rules, *machine);
+    if (!machine->IsUsable() || !is_allowed(*machine)) continue;
+    const Cost cost = policies.DetourCost(rules, *machine);
     least = std::min(least.value_or(cost), cost);
     most = std::max(most, cost);
   }
@@ -298,7 +316,7 @@ Explanation Explain(const Task& task, const Scheduler& scheduler,
   const std::string again = RunsAgainText(task, state, now_ms);
   explanation.summary =
       again + (again.empty() ? "" : "; ") + NominationText(task, state) +
-      explanation.summary + HeldText(task, state, policies, now_ms) +
+      explanation.summary + HeldText(task, scheduler, now_ms) +
       MinimumsText(state, task.class_key) + KindText(*task.class_key.rules);
   if (explanation.feasible_machines == 0) {
     explanation.summary += MayStopText(task, scheduler);

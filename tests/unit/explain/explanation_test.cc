@@ -17,6 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class ExplanationTest : public testing::Test {
@@ -35,6 +36,53 @@ class ExplanationTest : public testing::Test {
   }
   TestScheduler cluster_;
 };
+
+// Of two machines, "near" has a GiB that tasks read, and is full.
+class HeldExplanationTest : public testing::Test {
+ protected:
+  HeldExplanationTest() {
+    ClusterBuilder()
+        .Machine("near", {.cpu = 100, .labels = {{"disk", "ssd"}}})
+        .Machine("far", {.cpu = 1000, .labels = {{"disk", "hdd"}}})
+        .ApplyTo(&cluster_);
+  }
+  static PlacementRules Reads() {
+    constexpr int64_t kGib = int64_t{1} << 30;
+    PlacementRules rules;
+    rules.data = {.bytes = kGib, .on_machines = {{"near", kGib}}};
+    return rules;
+  }
+  void Submit(uint64_t uid, const PlacementRules& rules, int64_t now_ms) {
+    cluster_.mutable_state().Apply(Submitted(uid, {.cpu = 500, .rules = rules}),
+                                   now_ms);
+  }
+  std::string SummaryOf(uint64_t uid, int64_t now_ms) {
+    return Explain(cluster_.TaskOf(uid), cluster_.scheduler(), now_ms).summary;
+  }
+
+  TestScheduler cluster_{RoundOptions(), "quincy,taint"};
+};
+
+TEST_F(HeldExplanationTest, SaysHowFarATaskGoesFromItsData) {
+  Submit(1, Reads(), 0);
+  EXPECT_THAT(SummaryOf(1, 1000),
+              HasSubstr("near its data: so far a machine may cost at most 1500 "
+                        "points more than the nearest"));
+  EXPECT_THAT(SummaryOf(1, 4000), Not(HasSubstr("near its data")));
+}
+
+TEST_F(HeldExplanationTest, GoesByTheTaskThatHasWaitedTheLongest) {
+  Submit(1, Reads(), 0);
+  Submit(2, Reads(), 4000);
+  EXPECT_THAT(SummaryOf(2, 4000), Not(HasSubstr("near its data")));
+}
+
+TEST_F(HeldExplanationTest, LooksOnlyWhereTheRulesAllow) {
+  PlacementRules rules = Reads();
+  rules.selectors = {LabelIn("disk", {"hdd"})};
+  Submit(1, rules, 0);
+  EXPECT_THAT(SummaryOf(1, 0), Not(HasSubstr("near its data")));
+}
 
 TEST_F(ExplanationTest, CountsEachMachineUnderItsFirstConstraint) {
   ClusterBuilder()
