@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -52,23 +52,53 @@ func Binary(t testing.TB) string {
 	return ""
 }
 
-var givenOut sync.Map // addresses
+// As in tests/util/free_port.cc: below those that connections are dealt.
+const (
+	firstPort = 12000
+	portCount = 20000
+)
 
-// FreeAddress is one of loopback on which nobody listens, and none that was given
-// out before: whoever asked for that one may not listen yet.
+// Processes that run at once begin at places of their own.
+var portsTried atomic.Int64
+
+func init() { portsTried.Store(int64(os.Getpid()) * 1009 % portCount) }
+
+// FreeAddress is one of loopback on which nobody listens, and none that a test
+// that runs was given before: whoever asked for that one may not listen yet.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatalf("find a free port: %v", err)
-		}
-		address := listener.Addr().String()
-		listener.Close()
-		if _, isKnown := givenOut.LoadOrStore(address, true); !isKnown {
+	for range portCount {
+		port := firstPort + int(portsTried.Add(1)%portCount)
+		if address := fmt.Sprintf("127.0.0.1:%d", port); claim(t, port) && isFree(address) {
 			return address
 		}
 	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// claim makes the port this process's until it ends, by a name that no two
+// sockets can have; those of free_port.cc have the same names.
+func claim(t testing.TB, port int) bool {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatalf("claim a port: %v", err)
+	}
+	// An abstract name, which needs no file, begins with an at sign.
+	if syscall.Bind(socket, &syscall.SockaddrUnix{Name: fmt.Sprint("@sluice test port ", port)}) != nil {
+		syscall.Close(socket)
+		return false
+	}
+	return true
+}
+
+func isFree(address string) bool {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
 }
 
 // Start starts a daemon that the end of the test kills.
