@@ -53,7 +53,8 @@ class PlacementProgram {
                      static_cast<double>(cost));
   }
 
-  PackingMipAnswer Solve(int milliseconds_max) {
+  // Ends once so many linear programs were solved.
+  PackingMipAnswer Solve(int64_t programs_max) {
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
@@ -61,7 +62,8 @@ class PlacementProgram {
     glp_iocp options;
     glp_init_iocp(&options);
     options.msg_lev = GLP_MSG_OFF;
-    options.tm_lim = milliseconds_max;
+    options.cb_func = &EndAtLimit;
+    options.cb_info = &programs_max;
     options.mir_cuts = GLP_ON;
     glp_intopt(program_, &options);
     PackingMipAnswer answer;
@@ -74,6 +76,14 @@ class PlacementProgram {
   }
 
  private:
+  // GLPK asks for rows when it has solved one.
+  static void EndAtLimit(glp_tree* tree, void* programs_left) {
+    auto* left = static_cast<int64_t*>(programs_left);
+    if (glp_ios_reason(tree) == GLP_IROWGEN && --*left <= 0) {
+      glp_ios_terminate(tree);
+    }
+  }
+
   int AddRow(int kind, int64_t bound) {
     const int row = glp_add_rows(program_, 1);
     const auto value = static_cast<double>(bound);
@@ -246,15 +256,15 @@ class PlacementProgram {
 }  // namespace
 
 PackingMipAnswer LeastWaitingByMip(const PackingProblem& problem,
-                                   int milliseconds_max) {
-  return PlacementProgram(problem, true).Solve(milliseconds_max);
+                                   int64_t programs_max) {
+  return PlacementProgram(problem, true).Solve(programs_max);
 }
 
 PackingMipAnswer LeastPlacedByMip(const PackingProblem& problem,
-                                  int64_t waiting_cost, int milliseconds_max) {
+                                  int64_t waiting_cost, int64_t programs_max) {
   PlacementProgram program(problem, false);
   program.LimitWaiting(waiting_cost);
-  return program.Solve(milliseconds_max);
+  return program.Solve(programs_max);
 }
 
 }  // namespace sluice

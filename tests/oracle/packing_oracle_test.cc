@@ -353,15 +353,18 @@ TEST(PackingOracle, BoundsInCompanyAreTrueHoweverEarlyTheWorkEnds) {
 
 #ifdef SLUICE_HAVE_GLPK
 
-// Checks a packing beside what GLPK finds in the time.
+// Settles nine of ten problems with many machines; ten times as many programs
+// settle 19 of 20, and take six times as long.
+constexpr int64_t kProgramsMax = 300;
+
+// Checks a packing beside what GLPK finds within the limit.
 void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
-  constexpr int kMillisecondsMax = 100;
   const PackingSolution solution = Pack(problem, {.work_max = kPlenty});
   EXPECT_THAT(CheckPacking(problem, solution), IsOk());
   const auto& [cost, bound] = std::pair(solution.cost, solution.bound);
-  const PackingMipAnswer waiting = LeastWaitingByMip(problem, kMillisecondsMax);
+  const PackingMipAnswer waiting = LeastWaitingByMip(problem, kProgramsMax);
   const PackingMipAnswer placed =
-      LeastPlacedByMip(problem, cost.waiting[0], kMillisecondsMax);
+      LeastPlacedByMip(problem, cost.waiting[0], kProgramsMax);
   // The least or not, it is what some placement costs.
   EXPECT_LE(bound.waiting[0], waiting.found.value_or(bound.waiting[0]));
   EXPECT_LE(bound.placed, placed.found.value_or(bound.placed));
@@ -377,7 +380,6 @@ void CheckWithGlpk(const PackingProblem& problem, Tally* tally) {
 
 // The two opinions, which know nothing of each other.
 TEST(PackingOracle, GlpkFindsTheBestOfAllPlacements) {
-  constexpr int kMillisecondsMax = 1'000;
   const PackingShape within_caps = {.machines_max = 4,
                                     .classes_min = 2,
                                     .classes_max = 3,
@@ -400,9 +402,9 @@ TEST(PackingOracle, GlpkFindsTheBestOfAllPlacements) {
     const auto least = LeastPlacedCosts(problem);
     const auto& [waiting, placed] = *least.begin();
     const PackingMipAnswer waiting_answer =
-        LeastWaitingByMip(problem, kMillisecondsMax);
+        LeastWaitingByMip(problem, kProgramsMax);
     const PackingMipAnswer placed_answer =
-        LeastPlacedByMip(problem, waiting[0], kMillisecondsMax);
+        LeastPlacedByMip(problem, waiting[0], kProgramsMax);
     if (!waiting_answer.is_least || !placed_answer.is_least) continue;
     ++settled;
     EXPECT_EQ(*waiting_answer.found, waiting[0]) << DescribePacking(problem);
@@ -430,9 +432,8 @@ void CheckManyWithGlpk(bool needs_company) {
     Rng rng(seed);
     CheckWithGlpk(MakeRandomPacking(shape, &rng), &tally);
   }
-  // GLPK settles nearly all, unless the machine is very slow.
+  // GLPK settles nine of ten.
   EXPECT_GE(tally.problems, static_cast<int>(SeedCount(300) / 2));
-  // How many it settles differs by one or two from run to run.
   EXPECT_GE(tally.least_waiting * 1000, tally.problems * 980);
   EXPECT_GE(tally.least * 1000, tally.problems * 970);
 }
