@@ -4,7 +4,7 @@
 function(sluice_label_test test label target)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "TIMEOUT" "")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 600)
+    set(arg_TIMEOUT 1800)
   endif()
   set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT}
                                               COST ${arg_TIMEOUT})

@@ -7,19 +7,17 @@
 #include <signal.h>
 
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
+#include "integration/await.h"
 #include "integration/client.h"
 #include "integration/daemon_process.h"
 #include "integration/feed_client.h"
 #include "integration/shell_command.h"
-#include "sluice/base/clock.h"
 #include "unit/persist/temporary_directory.h"
 #include "util/paths.h"
 #include "util/test_authority.h"
@@ -99,19 +97,6 @@ class Access : public testing::Test {
                     const std::string& method) const {
     std::string response;
     return Client(channel).CallRaw(method, "", &response);
-  }
-  // Files are read every two seconds.
-  static bool Await(const std::function<bool()>& holds) {
-    const SystemClock clock;
-    const int64_t end_us = clock.MonotonicUs() + 30'000'000;
-    Mutex mutex;
-    CondVar never;
-    while (!holds()) {
-      if (clock.MonotonicUs() > end_us) return false;
-      const MutexLock lock(mutex);
-      never.WaitFor(mutex, 100'000);
-    }
-    return true;
   }
   CertificateAndKey Bridge() {
     return authority_.Sign("any", "DNS:bridge.sluice.svc");

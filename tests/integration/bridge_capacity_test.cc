@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "integration/await.h"
 #include "integration/bridge_cases.h"
 #include "sluice/base/clock.h"
 #include "unit/persist/temporary_directory.h"
@@ -284,7 +285,7 @@ TEST_F(Evictions, APodThatToleratesWhatIsNoExecuteStays) {
 }
 
 TEST_F(Evictions, TheTimeOfATolerationRunsOnOverARestart) {
-  constexpr int64_t kSeconds = 2;
+  constexpr int64_t kSeconds = 6;
   firmament::Toleration toleration =
       TolerationMessage("down", "Exists", "", "NoExecute");
   toleration.set_tolerationseconds(kSeconds);
@@ -300,10 +301,13 @@ TEST_F(Evictions, TheTimeOfATolerationRunsOnOverARestart) {
   client_->Submit(TaskMessage(1, {.tolerations = {toleration}}));
   EXPECT_THAT(PlacesOf(client_->Schedule()), ElementsAre(Pair(1, PuOf("n"))));
   std::vector<uint64_t> evicted;
-  for (int64_t asked_ms = 0; evicted.empty() && asked_ms < latest_ms;) {
-    asked_ms = clock.NowMs();
-    evicted = NextEvicted();
-  }
+  Await(
+      [&] {
+        const int64_t asked_ms = clock.NowMs();
+        evicted = NextEvicted();
+        return !evicted.empty() || asked_ms >= latest_ms;
+      },
+      /*pause_ms=*/50);
   EXPECT_THAT(evicted, ElementsAre(1));
   EXPECT_GE(clock.NowMs(), earliest_ms);
   EXPECT_THAT(NextEvicted(), IsEmpty());

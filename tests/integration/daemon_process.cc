@@ -18,6 +18,11 @@
 extern char** environ;
 
 namespace sluice {
+namespace {
+
+constexpr std::string_view kReady = "ready: grpc=127.0.0.1:";
+
+}  // namespace
 
 DaemonProcess::DaemonProcess(const std::vector<std::string>& flags) {
   // setpriv: it goes with the test, however that ends.
@@ -77,13 +82,12 @@ bool DaemonProcess::AwaitLine(std::string_view text) {
 }
 
 int DaemonProcess::AwaitReady() {
-  constexpr std::string_view kReady = "ready: grpc=127.0.0.1:";
   return AwaitLine(kReady) ? PortAfter(kReady) : 0;
 }
 
 int DaemonProcess::AwaitFollowing() {
   while (!HasLine("] following ") && !HasLine("; trying again")) {
-    if (!ReadLog()) return 0;
+    if (HasLine(kReady) || !ReadLog()) return 0;
   }
   return PortAfter("started: grpc=127.0.0.1:");
 }

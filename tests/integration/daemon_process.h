@@ -28,9 +28,9 @@ class DaemonProcess {
   // server; 0 if it ended instead.
   int AwaitReady();
 
-  // Waits until it listens as one of several on a store, and, if it does not
-  // lead at once, until it says whom it follows or that etcd does not answer;
-  // returns as AwaitReady().
+  // Waits until it listens as one of several on a store, and says whom it
+  // follows or that etcd does not answer; returns as AwaitReady(), and 0 also
+  // if it leads instead.
   int AwaitFollowing();
 
   // Waits until it has written a line with `text`; returns false if it ended

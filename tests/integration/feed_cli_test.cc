@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "integration/await.h"
 #include "integration/client.h"
 #include "integration/daemon_process.h"
 #include "integration/feed_client.h"
@@ -52,10 +53,14 @@ constexpr const char* kCluster = R"(# A machine and a task.
 
 TEST_F(FeedCli, StatesASnapshotAndPrintsWhatIsDecided) {
   const std::string file = FileWith(kCluster);
-  EXPECT_EQ(Sluicectl(StrCat("feed shop ", file, " --snapshot --for=1")),
+  EXPECT_EQ(Sluicectl(StrCat("feed shop ", file, " --snapshot --for=5")),
             "PLACE web-1 n1\nexit code 0\n");
-  EXPECT_THAT(Sluicectl("status"),
-              HasSubstr("feed shop           not connected"));
+  std::string status;
+  Await([&] {
+    status = Sluicectl("status");
+    return status.find("not connected") != std::string::npos;
+  });
+  EXPECT_THAT(status, HasSubstr("feed shop           not connected"));
   EXPECT_EQ(Sluicectl("feed shop /dev/null --snapshot"), "exit code 0\n");
   EXPECT_THAT(Sluicectl("status"), HasSubstr("machines            0 usable"));
 }
@@ -89,7 +94,7 @@ TEST_F(FeedCli, PrintsLinesForProgramsAndTellsOfProblems) {
       FileWith(StrCat(kCluster, R"({"taskGone": {"id": "nobody"}})"));
   EXPECT_THAT(
       Sluicectl(
-          StrCat("feed shop ", file, " --snapshot --for=1 --output=json")),
+          StrCat("feed shop ", file, " --snapshot --for=5 --output=json")),
       AllOf(HasSubstr(R"({"problem":{"sequence":"4","code":"UNKNOWN",)"
                       R"("message":"task 'nobody' is not known"}})"),
             HasSubstr(R"({"delta":{"sequence":"1","task":"web-1",)"

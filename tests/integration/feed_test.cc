@@ -389,7 +389,7 @@ TEST(FeedGrace, LetsAClientGoThatStandsStillInItsSnapshot) {
   const MiniServer server(options);
   FeedClient feed(server.port(), "shop");
   feed.BeginSnapshot();
-  ASSERT_TRUE(feed.Flush());
+  feed.Flush();  // The call may have ended already.
   EXPECT_EQ(feed.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 

@@ -119,6 +119,7 @@ bool LastingFeed::Step() {
 
 bool LastingFeed::Settle() {
   const int64_t begin_us = clock_.MonotonicUs();
+  const uint64_t durable_before = feed_->durable();
   const bool is_durable = feed_->Settle();
   // What was told is true, whatever becomes of the connection.
   const bool is_news = deltas_taken_ < feed_->deltas().size();
@@ -129,10 +130,13 @@ bool LastingFeed::Settle() {
     Fail(StrCat("event ", problem.sequence(), ": ", problem.message()));
   }
   if (!is_durable) return false;
-  ++progress_;
-  if (group_.life(session_.replica) == session_.life) {
-    answers_.Note(
-        {session_.replica, session_.life, begin_us, clock_.MonotonicUs()});
+  // Where nothing was stated, nothing was answered.
+  if (feed_->durable() > durable_before) {
+    ++progress_;
+    if (group_.life(session_.replica) == session_.life) {
+      answers_.Note(
+          {session_.replica, session_.life, begin_us, clock_.MonotonicUs()});
+    }
   }
   machines_acknowledged_ = static_cast<int64_t>(machines_.size());
   std::erase_if(tasks_, [](const auto& task) { return task.second.is_gone; });

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
-#include <future>
 #include <map>
 #include <string>
 
+#include "integration/await.h"
 #include "integration/client.h"
 #include "integration/messages.h"
 #include "integration/mini_server.h"
@@ -65,19 +64,17 @@ TEST_F(QuincyOverGrpc, LetsATaskWaitForItsDataUntilTheWaitCostsMore) {
   client_.Submit(TaskMessage(1, {.cpu = 4000}));
   const std::string full = PlacesOf(client_.Schedule()).at(1);
   const std::string name = full.substr(0, full.find('-'));
-  // It would wait for ever so long, and this one for two seconds.
+  // It would wait for ever so long, and this one for eight seconds.
   client_.Submit(TaskThatReads(2, 1000 * kGib, name));
-  client_.Submit(TaskThatReads(3, kGib / 2, name));
+  client_.Submit(TaskThatReads(3, 2 * kGib, name));
   EXPECT_THAT(PlacesOf(client_.Schedule()), IsEmpty());
   EXPECT_THAT(client_.Explain(2).summary(),
               HasSubstr("it waits for a machine near its data"));
   std::map<uint64_t, std::string> places;
-  std::promise<void> never;
-  const std::future<void> pause = never.get_future();
-  for (int i = 0; i < 300 && places.empty(); ++i) {
-    pause.wait_for(std::chrono::milliseconds(100));
+  Await([&] {
     places = PlacesOf(client_.Schedule());
-  }
+    return !places.empty();
+  });
   ASSERT_EQ(places.size(), 1u);
   EXPECT_TRUE(places.contains(3));
   client_.Remove(1);

@@ -47,7 +47,7 @@ constexpr size_t kReplicas = 3;
 constexpr int kFaults = static_cast<int>(SeedCount(16));
 
 // Within so long each of these has to happen.
-constexpr int64_t kTakeOverUs = 30'000'000;
+constexpr int64_t kTakeOverUs = 90'000'000;
 constexpr int64_t kEndUs = 20'000'000;
 
 uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {

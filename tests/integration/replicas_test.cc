@@ -38,19 +38,22 @@ class Replicas : public testing::Test {
     }
   }
 
-  static std::unique_ptr<DaemonProcess> Start(const std::string& store) {
+  // A leader that stands still for most of its lease ends.  So it is long where
+  // nobody waits for its end.
+  static std::unique_ptr<DaemonProcess> Start(const std::string& store,
+                                              int lease_s = 2) {
     return std::make_unique<DaemonProcess>(std::vector<std::string>{
         "--listen_address=127.0.0.1:0", "--http_address=127.0.0.1:0",
-        "--store=" + store, "--replicas_lease=2"});
+        "--store=" + store, StrCat("--replicas_lease=", lease_s)});
   }
 };
 
 TEST_F(Replicas, AFollowerSaysWhoLeadsAndAnswersNothingElse) {
   const EtcdServer etcd;
-  const auto leader = Start(etcd.Address("/sluice"));
+  const auto leader = Start(etcd.Address("/sluice"), 30);
   const int leader_port = leader->AwaitReady();
   ASSERT_NE(leader_port, 0) << leader->log();
-  const auto follower = Start(etcd.Address("/sluice"));
+  const auto follower = Start(etcd.Address("/sluice"), 30);
   const std::string address = StrCat("127.0.0.1:", leader_port);
   const int port = follower->AwaitFollowing();
   ASSERT_NE(port, 0) << follower->log();
@@ -86,10 +89,10 @@ TEST_F(Replicas, AFollowerSaysWhoLeadsAndAnswersNothingElse) {
 
 TEST_F(Replicas, TheNextOneLeadsWhenTheLeaderEndsOrIsKilled) {
   const EtcdServer etcd;
-  auto leader = Start(etcd.Address("/sluice"));
+  auto leader = Start(etcd.Address("/sluice"), 6);
   ASSERT_NE(leader->AwaitReady(), 0) << leader->log();
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
-    auto next = Start(etcd.Address("/sluice"));
+    auto next = Start(etcd.Address("/sluice"), 6);
     ASSERT_NE(next->AwaitFollowing(), 0) << next->log();
     Client client(leader->AwaitReady());
     const std::string machine = StrCat("machine", signal);
@@ -229,10 +232,10 @@ TEST_F(Replicas, APrefixOfAnotherVersionIsRefused) {
 
 TEST_F(Replicas, TheLeaderShowsWhoFollowsAndSluicectlWhoLeads) {
   const EtcdServer etcd;
-  const auto leader = Start(etcd.Address("/sluice"));
+  const auto leader = Start(etcd.Address("/sluice"), 30);
   const int leader_port = leader->AwaitReady();
   ASSERT_NE(leader_port, 0) << leader->log();
-  const auto follower = Start(etcd.Address("/sluice"));
+  const auto follower = Start(etcd.Address("/sluice"), 30);
   const int port = follower->AwaitFollowing();
   ASSERT_NE(port, 0) << follower->log();
   Client client(leader_port);
@@ -266,23 +269,25 @@ TEST_F(Replicas, TheLeaderShowsWhoFollowsAndSluicectlWhoLeads) {
 
 TEST_F(Replicas, TheSecondOneOfAnAddressEnds) {
   const EtcdServer etcd;
-  const auto start = [&] {
+  const auto start = [&](int lease_s) {
     return std::make_unique<DaemonProcess>(std::vector<std::string>{
         "--listen_address=127.0.0.1:0",
         "--http_address=", "--advertise_address=sluice-0:9090",
-        "--store=" + etcd.Address("/sluice"), "--replicas_lease=2"});
+        "--store=" + etcd.Address("/sluice"),
+        StrCat("--replicas_lease=", lease_s)});
   };
-  const auto first = start();
+  const auto first = start(8);
   const int port = first->AwaitReady();
   ASSERT_NE(port, 0) << first->log();
-  const auto second = start();
+  const auto second = start(2);
   EXPECT_EQ(second->AwaitEnd(), 1);
   EXPECT_THAT(second->log(), HasSubstr("also has the address sluice-0:9090"));
   EXPECT_EQ(Client(port).Status().replicas().leader(), "sluice-0:9090");
-  // One that takes the place of itself is not another.
+  // One that takes the place of itself is not another, though the lease of the
+  // first outlives it, and etcd may end it late.
   first->Signal(SIGKILL);
   first->AwaitEnd();
-  const auto third = start();
+  const auto third = start(12);
   EXPECT_NE(third->AwaitReady(), 0) << third->log();
 }
 

@@ -127,7 +127,9 @@ class Bridge : public testing::Test {
 
   static constexpr uint64_t kSeed = 20261114;
 
-  DaemonProcess daemon_{{"--listen_address=127.0.0.1:0", "--http_address="}};
+  // A test that stands still for a while has not announced all there is.
+  DaemonProcess daemon_{{"--listen_address=127.0.0.1:0",
+                         "--http_address=", "--announcement_quiet_ms=10000"}};
   int port_ = 0;
   Rng rng_{kSeed};
   FakeApiServer api_{kSeed};

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
+#include "integration/await.h"
 #include "integration/kept_daemon.h"
 #include "integration/messages.h"
 #include "integration/mini_server.h"
@@ -16,6 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Pair;
 using testing::StartsWith;
 
 class RunAgainOverGrpc : public KeptDaemonTest {
@@ -71,17 +71,22 @@ TEST_F(RunAgainOverGrpc, TasksOfAJobThatAsksForItWaitAgainAfterAPause) {
   Job* job = task.mutable_job_descriptor();
   job->set_on_failure(Job::REQUEUE);
   job->set_failures_max(1);
-  job->set_backoff_seconds(1);
+  job->set_backoff_seconds(6);
   client_->Submit(task);
   ASSERT_THAT(client_->ScheduleTexts(), ElementsAre("PLACE 1 m-pu"));
   EXPECT_EQ(client_->Fail(1), firmament::TASK_FAILED_OK);
   Start({});  // It remembers.
-  EXPECT_EQ(client_->Explain(1).summary(),
-            "failed 1 time of at most 1; waits 1 s more");
-  EXPECT_THAT(WaitingOf(client_->Schedule()), IsEmpty());
-  std::vector<std::string> told;
-  while (told.empty()) told = client_->ScheduleTexts();
-  EXPECT_THAT(told, ElementsAre("PLACE 1 m-pu"));
+  EXPECT_THAT(client_->Explain(1).summary(),
+              MatchesRegex("failed 1 time of at most 1; waits [1-6] s more"));
+  firmament::SchedulingDeltas told = client_->Schedule();
+  EXPECT_THAT(WaitingOf(told), IsEmpty());
+  Await([&] {
+    if (told.deltas().empty()) told = client_->Schedule();
+    return !told.deltas().empty();
+  });
+  ASSERT_EQ(told.deltas_size(), 1);
+  EXPECT_EQ(told.deltas(0).type(), firmament::SchedulingDelta::PLACE);
+  EXPECT_THAT(PlacesOf(told), ElementsAre(Pair(1, PuOf("m"))));
   client_->Fail(1);
   EXPECT_EQ(client_->Explain(1).task().state(), v1::Task::FAILED);
 }

@@ -239,11 +239,11 @@ TEST(SubmitCommand, SaysWhyTheFirstStillWaits) {
   server.inspector.explanation.set_summary("0/1 machines: 1 insufficient cpu");
   const std::vector<std::string> arguments = {"web",        "--count=2",
                                               "--cpu=200m", "--schedule",
-                                              "--wait=1",   "--interval_ms=10"};
+                                              "--wait=3",   "--interval_ms=10"};
   const CliResult result = Submit(server, arguments);
   EXPECT_EQ(result.exit_code, kExitFailure);
   EXPECT_EQ(result.err,
-            "sluicectl: 2 of 2 wait after 1 s; task 'web-0': 0/1 machines: 1 "
+            "sluicectl: 2 of 2 wait after 3 s; task 'web-0': 0/1 machines: 1 "
             "insufficient cpu\n");
   EXPECT_THAT(result.out, HasSubstr("  pending  -\n"));
   // Again and again.
