@@ -366,6 +366,23 @@ absl::StatusOr<std::vector<DomainMinimum>> ToMinimums(
   return minimums.Take();
 }
 
+// Leaves out minimums above what is allowed of the same tasks in the same
+// domains.
+void DropContradictions(PlacementRules* rules, Faults* faults) {
+  std::erase_if(rules->minimums, [&](const DomainMinimum& minimum) {
+    for (const SpreadConstraint& spread : rules->spread) {
+      if (spread.min_domains != SpreadConstraint::kFromEmpty ||
+          spread.term != minimum.term || spread.max_skew >= minimum.at_least) {
+        continue;
+      }
+      faults->Add(StrCat("domain_minimums: at least ", minimum.at_least,
+                         " where domain_maximums allows ", spread.max_skew));
+      return true;
+    }
+    return false;
+  });
+}
+
 absl::Status AddMaximums(const TaskDescriptor& task, const TaskIdentity& self,
                          const JobBounds& bounds,
                          Ascending<SpreadConstraint>* spreads, Faults* faults) {
@@ -458,6 +475,7 @@ absl::Status AddPeerTerms(const TaskDescriptor& task, const TaskIdentity& self,
   RETURN_IF_ERROR(AddMaximums(task, self, bounds, &spreads, faults));
   rules->spread = spreads.Take();
   ASSIGN_OR_RETURN(rules->minimums, ToMinimums(task, self, bounds, faults));
+  DropContradictions(rules, faults);
   if (task.has_replaces()) {
     rules->replaces = TaskUid{task.replaces()};
     rules->replaces_anywhere = task.replaces_anywhere();

@@ -75,6 +75,18 @@ TEST_F(MinimumsOverGrpc, WhatMakesNoSenseIsNamed) {
   EXPECT_THAT(client_.Explain(2).summary(), Not(HasSubstr("should have")));
 }
 
+TEST_F(MinimumsOverGrpc, AMinimumAboveTheMaximumIsSetAside) {
+  AddNode("a", "a");
+  TaskDescription task = Web(1, 5);
+  firmament::DomainMaximum* maximum =
+      task.mutable_task_descriptor()->add_domain_maximums();
+  maximum->set_topologykey("zone");
+  maximum->set_atmost(2);
+  client_.Submit(task);
+  EXPECT_EQ(PlacesOf(client_.Schedule()).size(), 1u);
+  EXPECT_THAT(client_.Explain(1).summary(), Not(HasSubstr("should have")));
+}
+
 TEST_F(MinimumsOverGrpc, NoDomainHasMoreThanItMay) {
   AddNode("a1", "a", 64000);
   AddNode("a2", "a", 64000);

@@ -22,6 +22,7 @@ using firmament::TaskDescriptor;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 using Requirements = std::vector<LabelRequirement>;
 
@@ -262,6 +263,28 @@ TEST(ConvertPeers, ReadMinimums) {
               IsEmpty());
   EXPECT_EQ(faults.Text(),
             "domain_minimums: the selector does not select the task itself");
+}
+
+TEST(ConvertPeers, LeaveOutAMinimumAboveTheMaximum) {
+  const std::string zone = "topologyKey: 'zone' ";
+  Faults faults;
+  const PlacementRules rules = RulesOf(
+      "domain_minimums { " + zone + "atLeast: 5 } domain_maximums { " + zone +
+          "atMost: 2 } domain_minimums { topologyKey: 'rack' atLeast: 3 }",
+      &faults);
+  EXPECT_THAT(rules.spread, SizeIs(1));
+  ASSERT_THAT(rules.minimums, SizeIs(1)) << "other domains may have more";
+  EXPECT_EQ(rules.minimums[0].term.topology_key, "rack");
+  EXPECT_EQ(faults.Text(),
+            "domain_minimums: at least 5 where domain_maximums allows 2");
+  Faults none;
+  EXPECT_THAT(
+      RulesOf("domain_minimums { " + zone + "atLeast: 2 } domain_maximums { " +
+                  zone + "atMost: 2 }",
+              &none)
+          .minimums,
+      SizeIs(1));
+  EXPECT_TRUE(none.empty());
 }
 
 TEST(ConvertPeers, BoundsOfEveryJobAreForTasksThatStateNone) {
