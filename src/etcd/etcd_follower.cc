@@ -133,7 +133,7 @@ absl::Status EtcdFollower::Read() {
   };
   for (const char* area : {"data/", "parts/"}) {
     etcdserverpb::RangeRequest request = RangeOf(top_ + area, revision_);
-    RETURN_IF_ERROR(ReadPages(client_, &request, add));
+    RETURN_IF_ERROR(ReadValues(client_, &request, add));
   }
   const auto add_chunk = [&](const std::string& key, const std::string& value) {
     const int64_t number = NumberAfter('/', key);

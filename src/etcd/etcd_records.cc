@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "etcd/etcd_compression.h"
 
 namespace sluice {
 namespace {
@@ -94,6 +95,26 @@ absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
   }
 }
 
+absl::Status ReadValues(EtcdClient& client, etcdserverpb::RangeRequest* request,
+                        EntryVisitor visit) {
+  return ReadPages(
+      client, request,
+      [&](const std::string& key, const std::string& stored) -> absl::Status {
+        ASSIGN_OR_RETURN(const std::string value, Decompress(key, stored));
+        return visit(key, value);
+      });
+}
+
+absl::StatusOr<etcdserverpb::TxnRequest> ParseChunk(int64_t number,
+                                                    std::string_view stored) {
+  ASSIGN_OR_RETURN(const std::string bytes,
+                   Decompress(StrCat("log/", ChunkNumber(number)), stored));
+  etcdserverpb::TxnRequest chunk;
+  if (chunk.ParseFromString(bytes)) return chunk;
+  return absl::DataLossError(
+      StrCat("chunk ", number, " of the log is damaged"));
+}
+
 absl::StatusOr<PartCounts> CountParts(std::string_view top, EntryReader read) {
   PartCounts parts;
   const std::string first = StrCat(top, "parts/");
@@ -129,11 +150,12 @@ absl::Status ScanEntries(std::string_view top, std::string_view prefix,
 
 absl::Status EtcdRecords::Advance() {
   const auto it = log.find(number + 1);
-  etcdserverpb::TxnRequest chunk;
-  if (it == log.end() || !chunk.ParseFromString(it->second)) {
+  if (it == log.end()) {
     return absl::DataLossError(
-        StrCat("chunk ", number + 1, " of the log is damaged or missing"));
+        StrCat("chunk ", number + 1, " of the log is missing"));
   }
+  ASSIGN_OR_RETURN(etcdserverpb::TxnRequest chunk,
+                   ParseChunk(number + 1, it->second));
   for (etcdserverpb::RequestOp& operation : *chunk.mutable_success()) {
     if (operation.has_request_put()) {
       etcdserverpb::PutRequest& put = *operation.mutable_request_put();

@@ -47,6 +47,16 @@ using EntryVisitor = absl::FunctionRef<absl::Status(const std::string& key,
 absl::Status ReadPages(EtcdClient& client, etcdserverpb::RangeRequest* request,
                        EntryVisitor visit);
 
+// The same, and decompresses the values.
+// Errors: also kDataLoss for one that is damaged.
+absl::Status ReadValues(EtcdClient& client, etcdserverpb::RangeRequest* request,
+                        EntryVisitor visit);
+
+// The changes in a chunk of the log.
+// Errors: kDataLoss.
+absl::StatusOr<etcdserverpb::TxnRequest> ParseChunk(int64_t number,
+                                                    std::string_view stored);
+
 // Calls `visit` for each entry whose key begins with `first`, ascending, with
 // its whole key.  The values may be empty if `keys_only`.
 using EntryReader = absl::FunctionRef<absl::Status(

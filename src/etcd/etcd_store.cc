@@ -18,6 +18,7 @@
 #include "absl/container/btree_map.h"
 #include "base/status_macros.h"
 #include "base/strings.h"
+#include "etcd/etcd_compression.h"
 #include "etcd/rpc.pb.h"
 
 namespace sluice {
@@ -30,7 +31,9 @@ using etcdserverpb::RequestOp;
 using etcdserverpb::TxnRequest;
 using etcdserverpb::TxnResponse;
 
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2";
+// Nothing is compressed in it.  It becomes the other one with its next leader.
+constexpr std::string_view kFormatBefore = "1";
 
 // etcd's defaults are 128 operations and 1.5 MiB.  Comparisons, and the record
 // that comes with some of them, are added to these.
@@ -189,7 +192,7 @@ class EtcdStore final : public Store {
   absl::Status Put(const Drain& drain) const;  // On the drain's thread.
   void Compact();
 
-  // Reads all below `first` that is in place, as ReadPages() does, or from
+  // Reads all below `first` that is in place, as ReadValues() does, or from
   // known_.
   absl::Status ReadStored(const std::string& first, RangeRequest* request,
                           EntryVisitor visit) const;
@@ -212,6 +215,7 @@ class EtcdStore final : public Store {
   std::optional<std::string> tail_;
   int64_t number_ = 0;  // The last chunk of the log.
   PartCounts parts_;    // Hardly any value has parts.
+  const EtcdCompressor compressor_;
 
   // Changes that are only in the log: new ones here, older ones in the drain.
   Changes pending_;
@@ -286,10 +290,11 @@ absl::Status EtcdStore::Init(std::string* found_head) {
   ASSIGN_OR_RETURN(const TxnResponse found, client_.Txn(look));
   if (!found.succeeded()) return Deposed(found);
   const mvccpb::KeyValue* format = Found(found, 0);
-  if (format != nullptr && format->value() != kFormat) {
-    return absl::FailedPreconditionError(
-        StrCat("has format '", Printable(format->value(), 64),
-               "', but this version reads format ", kFormat));
+  if (format != nullptr && format->value() != kFormat &&
+      format->value() != kFormatBefore) {
+    return absl::FailedPreconditionError(StrCat(
+        "has format '", Printable(format->value(), 64),
+        "', but this version reads formats ", kFormatBefore, " and ", kFormat));
   }
   if (format == nullptr && Found(found, 3) != nullptr) {
     return absl::FailedPreconditionError(
@@ -308,7 +313,7 @@ absl::Status EtcdStore::Init(std::string* found_head) {
   if (const mvccpb::KeyValue* value = Found(found, 2)) tail_ = value->value();
   if (found_head != nullptr) *found_head = head_.value_or("");
   TxnRequest take_over = Fenced();
-  if (format == nullptr) {
+  if (format == nullptr || format->value() != kFormat) {
     *take_over.add_success() = PutOf(Key("format"), std::string(kFormat));
   }
   RETURN_IF_ERROR(Advance(head, std::move(take_over)));
@@ -343,11 +348,11 @@ absl::Status EtcdStore::ReadLog() {
     const int64_t number = NumberAfter('/', key);
     // Such a chunk was never committed, or arrived too late.
     if (number > number_ || number <= tail) return absl::OkStatus();
-    TxnRequest chunk;
-    if (number != expected || !chunk.ParseFromString(value)) {
+    if (number != expected) {
       return absl::DataLossError(
-          StrCat("chunk ", expected, " of the log is damaged or missing"));
+          StrCat("chunk ", expected, " of the log is missing"));
     }
+    ASSIGN_OR_RETURN(TxnRequest chunk, ParseChunk(number, value));
     ++expected;
     for (RequestOp& operation : *chunk.mutable_success()) Remember(operation);
     return absl::OkStatus();
@@ -443,7 +448,7 @@ absl::Status EtcdStore::Append(std::vector<RequestOp> operations) {
   std::vector<TxnRequest> requests;
   int64_t next = number_;
   for (const TxnRequest& chunk : chunks) {
-    std::string value = chunk.SerializeAsString();
+    std::string value = compressor_.Compress(chunk.SerializeAsString());
     bytes_ += value.size();
     requests.push_back(Fenced());
     *requests.back().add_success() = PutOf(LogKey(++next), std::move(value));
@@ -493,11 +498,13 @@ absl::Status EtcdStore::EndDrain() {
 }
 
 absl::Status EtcdStore::Put(const Drain& drain) const {
+  const EtcdCompressor compressor;
   std::vector<RequestOp> operations;
   operations.reserve(drain.changes.size());
   for (const auto& [key, value] : drain.changes) {
-    operations.push_back(value.has_value() ? PutOf(key, *value)
-                                           : DeleteOf(key));
+    operations.push_back(value.has_value()
+                             ? PutOf(key, compressor.Compress(*value))
+                             : DeleteOf(key));
   }
   std::vector<TxnRequest> requests;
   for (TxnRequest& some : Chunked(std::move(operations), kOperationsMax)) {
@@ -540,7 +547,7 @@ absl::Status EtcdStore::ReadStored(const std::string& first,
   if (!known_.has_value()) {
     request->set_key(first);
     request->set_range_end(end);
-    return ReadPages(client_, request, visit);
+    return ReadValues(client_, request, visit);
   }
   for (auto it = known_->values.lower_bound(first);
        it != known_->values.end() && it->first < end; ++it) {

@@ -29,7 +29,7 @@
 // daemon goes on from the backup.
 //
 // Keys, below PREFIX/:
-//   format       "1"
+//   format       "2"; "1" if nothing is compressed yet
 //   leader       etcd_leadership.h
 //   followers/   etcd_roster.h
 //   head         TERM-NUMBER of the last chunk; TERM is the fence's revision
@@ -37,6 +37,7 @@
 //   log/NUMBER   a chunk: the puts and deletes, as a message TxnRequest
 //   data/KEY     a value, or nothing if it has parts
 //   parts/KEY followed by the number of the part in four bytes
+// The values of the last three are compressed (etcd_compression.h).
 //
 // Threads: as every store, one call at a time.  While it drains the log, it has
 // a thread of its own.
