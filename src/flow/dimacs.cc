@@ -281,4 +281,30 @@ std::string WriteDimacs(const FlowProblem& problem) {
   return text;
 }
 
+absl::StatusOr<std::string> WritePlainDimacs(const FlowProblem& problem) {
+  FlowProblem plain;
+  for (NodeIndex node = 0; node < problem.node_count(); ++node) {
+    plain.AddNode(problem.supply(node));
+  }
+  int64_t line = 0;
+  for (ArcIndex i = 0; i < problem.arc_count(); ++i) {
+    const FlowProblem::Arc& arc = problem.arc(i);
+    if (arc.is_removed()) continue;
+    ++line;
+    if (problem.gains().contains(i) || problem.is_all_or_none(i)) {
+      return absl::FailedPreconditionError(
+          StrCat("arc ", line,
+                 " has a gain or is all or none, which plain DIMACS "
+                 "lacks"));
+    }
+    FlowUnits lower = arc.lower;
+    for (const auto& [width, cost] : problem.segments(i)) {
+      const FlowUnits lower_here = std::min(lower, width);
+      lower -= lower_here;
+      plain.AddArc(arc.tail, arc.head, width, cost, lower_here);
+    }
+  }
+  return WriteDimacs(plain);
+}
+
 }  // namespace sluice

@@ -61,6 +61,13 @@ absl::StatusOr<FlowProblem> ReadDimacs(std::string_view text);
 // REQUIRES: ValidateProblem() accepts the problem.
 std::string WriteDimacs(const FlowProblem& problem);
 
+// The same without comments, for other programs: each segment is an arc of its
+// own.  Costs rise along an arc, so the optimum is the same.
+// REQUIRES: as above.
+// Errors: kFailedPrecondition where a gain or an all-or-none arc cannot be
+// expressed; it names the arc by its line among those of WriteDimacs().
+absl::StatusOr<std::string> WritePlainDimacs(const FlowProblem& problem);
+
 }  // namespace sluice
 
 #endif  // SLUICE_FLOW_DIMACS_H_

@@ -1,10 +1,12 @@
 #include "oracle/lemon_reference.h"
 
 #include <lemon/cost_scaling.h>
+#include <lemon/dimacs.h>
 #include <lemon/network_simplex.h>
 #include <lemon/smart_graph.h>
 
 #include <ctime>
+#include <sstream>
 
 namespace sluice {
 namespace {
@@ -14,6 +16,25 @@ double ThreadCpuSeconds() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) +
          1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+using ArcValues = lemon::SmartDigraph::ArcMap<int64_t>;
+using NodeValues = lemon::SmartDigraph::NodeMap<int64_t>;
+
+template <class Algorithm>
+LemonResult Run(const lemon::SmartDigraph& graph, const ArcValues& lower,
+                const ArcValues& upper, const ArcValues& cost,
+                const NodeValues& supply) {
+  Algorithm algorithm(graph);
+  algorithm.lowerMap(lower).upperMap(upper).costMap(cost).supplyMap(supply);
+  LemonResult result;
+  const double start = ThreadCpuSeconds();
+  const bool is_optimal = algorithm.run() == Algorithm::OPTIMAL;
+  result.cpu_seconds = ThreadCpuSeconds() - start;
+  if (is_optimal) {
+    result.objective = algorithm.template totalCost<int64_t>();
+  }
+  return result;
 }
 
 template <class Algorithm>
@@ -34,19 +55,23 @@ LemonResult Run(const lemon::SmartDigraph& graph,
   for (size_t i = 0; i < supplies.size(); ++i) {
     supply[graph.nodeFromId(static_cast<int>(i))] = supplies[i];
   }
-  Algorithm algorithm(graph);
-  algorithm.lowerMap(lower).upperMap(upper).costMap(cost).supplyMap(supply);
-  LemonResult result;
-  const double start = ThreadCpuSeconds();
-  const bool is_optimal = algorithm.run() == Algorithm::OPTIMAL;
-  result.cpu_seconds = ThreadCpuSeconds() - start;
-  if (is_optimal) {
-    result.objective = algorithm.template totalCost<int64_t>();
-  }
-  return result;
+  return Run<Algorithm>(graph, lower, upper, cost, supply);
 }
 
 }  // namespace
+
+LemonResult SolveDimacsWithLemon(const std::string& text) {
+  using Graph = lemon::SmartDigraph;
+  Graph graph;
+  Graph::ArcMap<int64_t> lower(graph);
+  Graph::ArcMap<int64_t> upper(graph);
+  Graph::ArcMap<int64_t> cost(graph);
+  Graph::NodeMap<int64_t> supply(graph);
+  std::istringstream stream(text);
+  lemon::readDimacsMin(stream, graph, lower, upper, cost, supply);
+  return Run<lemon::NetworkSimplex<Graph, int64_t, int64_t>>(
+      graph, lower, upper, cost, supply);
+}
 
 LemonResult SolveWithLemon(LemonAlgorithm algorithm,
                            const std::vector<int64_t>& supplies,

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sluice {
@@ -26,6 +27,9 @@ struct LemonResult {
   std::optional<int64_t> objective;  // None: infeasible.
   double cpu_seconds = 0;            // Of the solve call alone.
 };
+
+// Of a problem that LEMON itself reads from DIMACS' plain format.
+LemonResult SolveDimacsWithLemon(const std::string& text);
 
 LemonResult SolveWithLemon(LemonAlgorithm algorithm,
                            const std::vector<int64_t>& supplies,

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "base/strings.h"
+#include "flow/dimacs.h"
 #include "sluice/flow/problem.h"
 #include "util/cluster_builder.h"
 #include "util/peer_builder.h"
@@ -72,6 +73,10 @@ TEST(MinimumsOracle, AgreesWithLemon) {
     ++bounded;
     const FlowSolution solution = cluster.SolveFlow(*problem);
     const std::optional<int64_t> optimum = OptimumByLemon(*problem);
+    // What `sluicectl network --format=plain_dimacs` prints.
+    const auto text = WritePlainDimacs(*problem);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ(SolveDimacsWithLemon(*text).objective, optimum);
     if (!optimum.has_value()) {
       ++infeasible;
       EXPECT_EQ(solution.outcome, SolveOutcome::kInfeasible);

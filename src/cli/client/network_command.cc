@@ -100,8 +100,11 @@ class NetworkCommand final : public Command {
                      .help = "table: a line for each pass; the default.\n"
                              "dot: for Graphviz.\n"
                              "dimacs: for sluicectl solve.\n"
+                             "plain_dimacs: for other programs: each step of "
+                             "a cost is an arc.\n"
                              "json: all there is, as with --output=json."},
-                    {"table", "dot", "dimacs", "json"}, &format_);
+                    {"table", "dot", "dimacs", "plain_dimacs", "json"},
+                    &format_);
     flags.AddChoice({.name = "round",
                      .value = "ROUND",
                      .help = "last: the newest that solved any."},
@@ -151,7 +154,9 @@ class NetworkCommand final : public Command {
           StrCat("a DIMACS file has one problem: choose one of the ",
                  network.passes_size(), " passes with --pass"));
     } else {
-      ASSIGN_OR_RETURN(const std::string text, DimacsOf(network.passes(0)));
+      ASSIGN_OR_RETURN(const std::string text,
+                       format_ == "dimacs" ? DimacsOf(network.passes(0))
+                                           : PlainDimacsOf(network.passes(0)));
       out << text;
     }
     return absl::OkStatus();

@@ -139,6 +139,11 @@ absl::StatusOr<std::string> DimacsOf(const RoundNetwork::Pass& pass) {
   return text + WriteDimacs(problem);
 }
 
+absl::StatusOr<std::string> PlainDimacsOf(const RoundNetwork::Pass& pass) {
+  ASSIGN_OR_RETURN(const FlowProblem problem, ProblemOf(pass));
+  return WritePlainDimacs(problem);
+}
+
 std::string DotOf(const RoundNetwork::Pass& pass, std::string_view name) {
   std::string text = StrCat("digraph \"", Escaped(name),
                             "\" {\n  rankdir=LR;\n  ranksep=1;\n"

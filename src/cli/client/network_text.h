@@ -23,6 +23,8 @@ absl::StatusOr<FlowProblem> ProblemOf(const v1::RoundNetwork::Pass& pass);
 
 // For `sluicectl solve` and other programs, with the nodes' names as comments.
 absl::StatusOr<std::string> DimacsOf(const v1::RoundNetwork::Pass& pass);
+// The same for other programs, without comments (WritePlainDimacs()).
+absl::StatusOr<std::string> PlainDimacsOf(const v1::RoundNetwork::Pass& pass);
 
 // For Graphviz: costs are points, and arcs without flow are gray.
 std::string DotOf(const v1::RoundNetwork::Pass& pass, std::string_view name);

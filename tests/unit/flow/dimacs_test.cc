@@ -216,6 +216,30 @@ TEST(WriteDimacs, WritesWhatTheHeaderSays) {
             "a 3 3 0 0 0\n");
 }
 
+TEST(WritePlainDimacs, MakesAnArcOfEachSegment) {
+  FlowProblem problem;
+  for (const FlowUnits supply : {3, -3}) problem.AddNode(supply);
+  const ArcIndex removed = problem.AddArc(0, 1, 1, 1);
+  const std::vector<CostSegment> ladder = {{1, 4}, {2, 6}, {3, 6}};
+  problem.AddConvexArc(0, 1, ladder, 2);
+  const ArcIndex last = problem.AddArc(1, 0, 7, -8);
+  problem.RemoveArc(removed);
+  const auto text = WritePlainDimacs(problem);
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(*text,
+            "p min 2 4\n"
+            "n 1 3\n"
+            "n 2 -3\n"
+            "a 1 2 1 1 4\n"
+            "a 1 2 1 2 6\n"
+            "a 1 2 0 3 6\n"
+            "a 2 1 0 7 -8\n");
+  problem.SetGain(last, {1, 2});
+  EXPECT_THAT(WritePlainDimacs(problem),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("arc 2 has a gain")));
+}
+
 // Gives some of the arcs what random problems lack.
 void AddExtensions(FlowProblem* problem, Rng* rng) {
   for (ArcIndex arc = 0; arc < problem->arc_count(); ++arc) {

@@ -131,6 +131,18 @@ TEST(NetworkCommand, WritesWhatTheSolverReads) {
   EXPECT_EQ(problem->arc(0).lower, 1);
 }
 
+TEST(NetworkCommand, WritesWhatOtherProgramsRead) {
+  RoundNetwork network = ThreeTasks();
+  const CliResult result = RunNetwork(network, {"--format=plain_dimacs"});
+  EXPECT_THAT(result.out, Not(HasSubstr("c ")));
+  const auto problem = ReadDimacs(result.out);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  EXPECT_EQ(problem->arc_count(), 5) << "one had two steps";
+  network.mutable_passes(0)->mutable_arcs(0)->set_all_or_none(true);
+  EXPECT_THAT(RunNetwork(network, {"--format=plain_dimacs"}).err,
+              HasSubstr("arc 1 has a gain or is all or none"));
+}
+
 TEST(NetworkCommand, OneFileHasOneProblem) {
   RoundNetwork network = ThreeTasks();
   *network.add_passes() = network.passes(0);
