@@ -57,6 +57,8 @@ class EtcdClient::Cancellable {
 namespace {
 
 constexpr int64_t kPauseMs = 50;  // After all endpoints were tried.
+// Only the first attempt has less time than this.
+constexpr int64_t kAttemptUsMin = 1000;
 // Transactions in flight at once: etcd writes them to its log together.
 constexpr size_t kInFlightMax = 8;
 
@@ -256,11 +258,13 @@ absl::Status EtcdClient::Call(std::string_view what, int64_t timeout_ms,
     if (ends == Ends::kByCancelToo) RETURN_IF_ERROR(CheckNotCancelled(what));
     if (!IsTransient(status)) return ToStatus(what, endpoint, status);
     GoOnAfter(current);
-    const int64_t left_us = end_us - clock_.MonotonicUs();
-    if (left_us <= 0) return ToStatus(what, endpoint, status);
-    if (attempts % endpoints_.size() != 0) continue;
-    attempt_ms = std::min(2 * attempt_ms, timeout_ms);
-    endpoints_[current_.load()]->Pause(std::min(left_us, kPauseMs * 1000));
+    const auto left_us = [&] { return end_us - clock_.MonotonicUs(); };
+    if (attempts % endpoints_.size() == 0 && left_us() > 0) {
+      attempt_ms = std::min(2 * attempt_ms, timeout_ms);
+      endpoints_[current_.load()]->Pause(std::min(left_us(), kPauseMs * 1000));
+    }
+    // An attempt without time would say that etcd is too slow.
+    if (left_us() < kAttemptUsMin) return ToStatus(what, endpoint, status);
   }
 }
 

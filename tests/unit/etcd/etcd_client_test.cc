@@ -118,15 +118,19 @@ TEST_F(EtcdClientTest, KeepsLeasesAndEndsThem) {
   request.mutable_success(0)->mutable_request_put()->set_lease(grant->lease);
   const auto written = client->Txn(request);
   ASSERT_THAT(written, IsOk());
-  EXPECT_THAT(client->KeepAlive(grant->lease, 1000), IsOkAndHolds(60));
-  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 500),
+  const auto await_deletion = [&](int64_t timeout_ms) {
+    return client->AwaitDeletion(prefix, written->header().revision(),
+                                 timeout_ms);
+  };
+  EXPECT_THAT(client->KeepAlive(grant->lease, 10000), IsOkAndHolds(60));
+  EXPECT_THAT(RetriedWhile(absl::StatusCode::kUnavailable,
+                           [&] { return await_deletion(500); }),
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr(prefix)));
-  EXPECT_THAT(client->RevokeLease(grant->lease, 1000), IsOk());
-  EXPECT_THAT(client->AwaitDeletion(prefix, written->header().revision(), 5000),
-              IsOk());
+  EXPECT_THAT(client->RevokeLease(grant->lease, 10000), IsOk());
+  EXPECT_THAT(await_deletion(20000), IsOk());
   EXPECT_EQ(client->Range(Get(prefix))->kvs_size(), 0);
-  EXPECT_THAT(client->KeepAlive(grant->lease, 1000), IsOkAndHolds(0));
-  EXPECT_THAT(client->RevokeLease(grant->lease, 1000), IsOk());
+  EXPECT_THAT(client->KeepAlive(grant->lease, 10000), IsOkAndHolds(0));
+  EXPECT_THAT(client->RevokeLease(grant->lease, 10000), IsOk());
 }
 
 TEST_F(EtcdClientTest, ReadsNoRevisionThatIsCompacted) {
@@ -134,12 +138,12 @@ TEST_F(EtcdClientTest, ReadsNoRevisionThatIsCompacted) {
   const auto client = MakeClient(SharedEtcd().Address(prefix));
   const int64_t first = client->Txn(Put(prefix, "1"))->header().revision();
   const int64_t second = client->Txn(Put(prefix, "2"))->header().revision();
-  ASSERT_THAT(client->Compact(second), IsOk());
+  Compact(*client, second);
   etcdserverpb::RangeRequest request = Get(prefix);
   request.set_revision(first);
   EXPECT_THAT(client->Range(request),
               StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("compacted")));
-  EXPECT_THAT(client->AwaitDeletion(prefix, first, 5000), IsOk());
+  EXPECT_THAT(client->AwaitDeletion(prefix, first, 20000), IsOk());
 }
 
 TEST_F(EtcdClientTest, TellsTheVersionOfTheMember) {
@@ -164,18 +168,25 @@ TEST_F(EtcdClientTest, DoesNotTakeASilentEndpointForOneWithNothingToSay) {
   for (const auto mode :
        {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
     TcpProxy network(port);
-    const auto client =
-        MakeClient(StrCat("etcd://127.0.0.1:", network.port(), ",",
+    EtcdClientOptions options =
+        OptionsFor(StrCat("etcd://127.0.0.1:", network.port(), ",",
                           SharedEtcd().endpoint(), prefix));
+    options.attempt_ms = options.timeout_ms;  // The first one answers this.
+    const auto client = EtcdClient::Make(options).value();
     const auto written = client->Txn(Put(prefix, "1"));
     ASSERT_THAT(written, IsOk());
     const int64_t revision = written->header().revision();
     network.SetMode(mode);
-    EXPECT_THAT(client->AwaitDeletion(prefix, revision, 500),
-                StatusIs(absl::StatusCode::kUnavailable, HasSubstr(prefix)));
-    EXPECT_THAT(client->AwaitDeletion(prefix, revision, 500),
-                StatusIs(absl::StatusCode::kDeadlineExceeded))
-        << "the next one is asked";
+    // If the next one takes longer than this to begin a watch, the silent one
+    // is asked once more, and then the next one again.
+    absl::Status at_next;
+    Eventually([&] {
+      EXPECT_THAT(client->AwaitDeletion(prefix, revision, 500),
+                  StatusIs(absl::StatusCode::kUnavailable, HasSubstr(prefix)));
+      at_next = client->AwaitDeletion(prefix, revision, 500);
+      return !absl::IsUnavailable(at_next);
+    });
+    EXPECT_THAT(at_next, StatusIs(absl::StatusCode::kDeadlineExceeded));
   }
 }
 
@@ -186,10 +197,12 @@ TEST_F(EtcdClientTest, AsksTheNextEndpointBeforeASilentOneHasTakenAllTime) {
        {TcpProxy::Mode::kIsSilent, TcpProxy::Mode::kLosesAnswers}) {
     for (const int count : {1, 8}) {
       TcpProxy network(port);
-      const auto client =
-          MakeClient(StrCat("etcd://127.0.0.1:", network.port(), ",",
+      EtcdClientOptions options =
+          OptionsFor(StrCat("etcd://127.0.0.1:", network.port(), ",",
                             SharedEtcd().endpoint(), prefix),
-                     /*timeout_ms=*/2900);
+                     /*timeout_ms=*/8000);
+      options.attempt_ms = 500;
+      const auto client = EtcdClient::Make(options).value();
       ASSERT_THAT(client->Txn(Put(prefix, "1")), IsOk());
       network.SetMode(mode);
       EXPECT_THAT(client->TxnAll(std::vector(count, Put(prefix, "2"))), IsOk());
@@ -207,9 +220,10 @@ TEST_F(EtcdClientTest, WaitsForAnEndpointThatTakesLongerThanTheFirstAttempt) {
 }
 
 TEST_F(EtcdClientTest, NamesTheEndpointThatIsAway) {
-  const auto client = MakeClient("etcd://127.0.0.1:1/some/prefix", 200);
+  const auto client = MakeClient("etcd://127.0.0.1:1/some/prefix", 500);
   EXPECT_THAT(
-      client->Range(Get("key")),
+      RetriedWhile(absl::StatusCode::kDeadlineExceeded,
+                   [&] { return client->Range(Get("key")); }),
       StatusIs(absl::StatusCode::kUnavailable,
                AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("/some/prefix"),
                      HasSubstr("does etcd run there"))));
@@ -218,7 +232,7 @@ TEST_F(EtcdClientTest, NamesTheEndpointThatIsAway) {
 TEST_F(EtcdClientTest, GivesUpAnEtcdThatIsSilentAndThenGoesOn) {
   EtcdServer server;
   const auto client = MakeClient(server.Address("/a"), 500);
-  ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
+  ASSERT_TRUE(Eventually([&] { return client->Txn(Put("/a", "1")).ok(); }));
   server.Signal(SIGSTOP);
   EXPECT_THAT(client->Range(Get("/a")),
               StatusIs(absl::StatusCode::kDeadlineExceeded,
@@ -227,7 +241,7 @@ TEST_F(EtcdClientTest, GivesUpAnEtcdThatIsSilentAndThenGoesOn) {
   EXPECT_THAT(client->TxnAll({Put("/b", "1"), Put("/c", "1")}),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
   server.Signal(SIGCONT);
-  EXPECT_THAT(client->Range(Get("/a")), IsOk());
+  EXPECT_TRUE(Eventually([&] { return client->Range(Get("/a")).ok(); }));
 }
 
 TEST_F(EtcdClientTest, WaitsForAnEtcdThatIsStartedAgain) {
@@ -235,7 +249,9 @@ TEST_F(EtcdClientTest, WaitsForAnEtcdThatIsStartedAgain) {
   const auto client = MakeClient(server.Address("/a"), 30000);
   ASSERT_THAT(client->Txn(Put("/a", "1")), IsOk());
   server.Kill();
-  EXPECT_THAT(MakeClient(server.Address("/a"), 200)->Range(Get("/a")),
+  const auto impatient = MakeClient(server.Address("/a"), 500);
+  EXPECT_THAT(RetriedWhile(absl::StatusCode::kDeadlineExceeded,
+                           [&] { return impatient->Range(Get("/a")); }),
               StatusIs(absl::StatusCode::kUnavailable));
   server.Start();
   const auto read = client->Range(Get("/a"));
@@ -320,10 +336,10 @@ TEST_F(EtcdClientTest, EndsAllThatWaitsForASilentEtcdWhenItIsCancelled) {
   }
   EXPECT_THAT(client->Txn(Put(prefix, "4")),
               StatusIs(absl::StatusCode::kCancelled));
-  EXPECT_LT(clock.MonotonicUs() - cancelled_us, 1'000'000);
+  EXPECT_LT(clock.MonotonicUs() - cancelled_us, 20'000'000);
   // Only leases are still given back.
   network.SetMode(TcpProxy::Mode::kForwards);
-  EXPECT_THAT(client->RevokeLease(grant->lease, 5000), IsOk());
+  EXPECT_THAT(client->RevokeLease(grant->lease, 20000), IsOk());
 }
 
 TEST_F(EtcdClientTest, SaysWhatToDoWhenEtcdIsFull) {
@@ -389,22 +405,27 @@ TEST_F(EtcdClientTest, SpeaksTlsWithCertificatesOfBothSides) {
   const EtcdServer server({}, {.ca_file = directory / "ca.crt",
                                .cert_file = directory / "etcd.crt",
                                .key_file = directory / "etcd.key"});
-  EtcdClientOptions options = OptionsFor(server.Address("/a"), 1000);
+  EtcdClientOptions options = OptionsFor(server.Address("/a"));
   options.ca_file = directory / "ca.crt";
   options.cert_file = directory / "etcd.crt";
   options.key_file = directory / "etcd.key";
   EXPECT_THAT((*EtcdClient::Make(options))->Txn(Put("/a", "1")), IsOk());
 
+  const auto expect_refusal = [](EtcdClientOptions refused) {
+    refused.timeout_ms = 1000;
+    const auto client = EtcdClient::Make(refused);
+    ASSERT_THAT(client, IsOk());
+    EXPECT_THAT(RetriedWhile(absl::StatusCode::kDeadlineExceeded,
+                             [&] { return (*client)->Txn(Put("/a", "2")); }),
+                StatusIs(absl::StatusCode::kUnavailable));
+  };
   EtcdClientOptions stranger = options;
   stranger.ca_file = directory / "other-ca.crt";
-  EXPECT_THAT((*EtcdClient::Make(stranger))->Txn(Put("/a", "2")),
-              StatusIs(absl::StatusCode::kUnavailable));
+  expect_refusal(stranger);
   EtcdClientOptions nobody = options;
   nobody.cert_file = nobody.key_file = "";
-  EXPECT_THAT((*EtcdClient::Make(nobody))->Txn(Put("/a", "2")),
-              StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(MakeClient(server.Address("/a"), 1000)->Txn(Put("/a", "2")),
-              StatusIs(absl::StatusCode::kUnavailable));
+  expect_refusal(nobody);
+  expect_refusal(OptionsFor(server.Address("/a")));
   const auto read = (*EtcdClient::Make(options))->Range(Get("/a"));
   ASSERT_THAT(read, IsOk());
   EXPECT_EQ(read->kvs(0).value(), "1");
@@ -425,13 +446,14 @@ TEST_F(EtcdClientTest, ReadsTheFilesOfTlsAgainWhereTheyHaveChanged) {
   put_in_place("other-ca.crt", "client.crt");
   put_in_place("other-ca.key", "client.key");
   put_in_place("other-ca.crt", "trusted.crt");
-  EtcdClientOptions options = OptionsFor(server.Address("/a"), 300);
+  EtcdClientOptions options = OptionsFor(server.Address("/a"), 1000);
   options.ca_file = directory / "trusted.crt";
   options.cert_file = directory / "client.crt";
   options.key_file = directory / "client.key";
   const auto client = EtcdClient::Make(options);
   ASSERT_THAT(client, IsOk());
-  EXPECT_THAT((*client)->Txn(Put("/a", "1")),
+  EXPECT_THAT(RetriedWhile(absl::StatusCode::kDeadlineExceeded,
+                           [&] { return (*client)->Txn(Put("/a", "1")); }),
               StatusIs(absl::StatusCode::kUnavailable));
   put_in_place("ca.crt", "trusted.crt");
   put_in_place("etcd.key", "client.key");
@@ -480,7 +502,7 @@ TEST_F(EtcdClientTest, SaysThatWhatIsWatchedIsCompacted) {
   const auto client = MakeClient(SharedEtcd().Address(prefix));
   const int64_t first = client->Txn(Put(prefix, "1"))->header().revision();
   const int64_t second = client->Txn(Put(prefix, "2"))->header().revision();
-  ASSERT_THAT(client->Compact(second), IsOk());
+  Compact(*client, second);
   EtcdClient::Watch watch(*client, WatchOf(prefix, first));
   absl::Status status;
   while (status.ok()) status = watch.Next().status();

@@ -4,15 +4,21 @@
 #ifndef SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_
 #define SLUICE_TESTS_UNIT_ETCD_ETCD_FIXTURE_H_
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "etcd/etcd_address.h"
 #include "etcd/etcd_client.h"
+#include "sluice/base/clock.h"
 #include "util/etcd_server.h"
+#include "util/status_matchers.h"
 
 namespace sluice {
 
@@ -45,6 +51,25 @@ bool Eventually(const Condition& condition) {
     pause.WaitFor(mutex, 10000);
   }
   return true;
+}
+
+// Makes a call again while it fails with `code`, for half a minute at most: its
+// time was too short to tell.  Returns its last status.
+template <class Call>
+absl::Status RetriedWhile(absl::StatusCode code, const Call& call) {
+  absl::Status status;
+  Eventually([&] {
+    status = StatusOf(call());
+    return status.code() != code;
+  });
+  return status;
+}
+
+// Compacts history.  If the first attempt is answered late, the next one finds
+// it compacted.
+inline void Compact(EtcdClient& client, int64_t revision) {
+  EXPECT_THAT(client.Compact(revision),
+              testing::AnyOf(IsOk(), StatusIs(absl::StatusCode::kOutOfRange)));
 }
 
 class EtcdFixture : public testing::Test {
