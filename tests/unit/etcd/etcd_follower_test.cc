@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,7 +62,11 @@ class EtcdFollowerTest : public EtcdFixture {
     store_.reset();
     leadership_.reset();
     leadership_.emplace(*leader_, clock_, EtcdLeadershipOptions{.name = "a"});
-    ASSERT_TRUE(leadership_->Campaign().value());
+    // The leader before may have gone without an answer.
+    ASSERT_TRUE(Eventually([&] {
+      const absl::StatusOr<bool> leads = leadership_->Campaign();
+      return leads.ok() && *leads;
+    }));
     auto store =
         OpenEtcdStore(*leader_, leadership_->fence(), std::move(known));
     ASSERT_THAT(store, IsOk());
@@ -199,7 +205,10 @@ TEST_F(EtcdFollowerTest, ALeaderReadsAnewWhereThatIsTooOld) {
     request.set_key(prefix_ + "/log/");
     request.set_range_end(prefix_ + "/log0");
     request.set_limit(1);
-    return NumberAfter('/', leader_->Range(request)->kvs(0).key());
+    const auto found = leader_->Range(request);
+    // A drain that has just ended may have left nothing.
+    if (found->kvs_size() == 0) return std::numeric_limits<int64_t>::max();
+    return NumberAfter('/', found->kvs(0).key());
   };
   ASSERT_TRUE(Eventually([&] {
     Put("c", "1");
@@ -278,13 +287,13 @@ TEST_F(EtcdFollowerTest, ReadsAnewWhereHistoryIsCompactedUnderIt) {
   Follow();
   for (int i = 0; i < 50; ++i) {
     Put("b", StrCat(i));
-    ASSERT_THAT(leader_->Compact(Revision()), IsOk());
+    Compact(*leader_, Revision());
   }
   ASSERT_TRUE(AwaitNumber(51));
   own.Kill();
   own.Start();
   Put("c", "1");
-  ASSERT_THAT(leader_->Compact(Revision()), IsOk());
+  Compact(*leader_, Revision());
   ASSERT_TRUE(AwaitNumber(52));
   EXPECT_THAT(Take(),
               ElementsAre(Pair("a", "1"), Pair("b", "49"), Pair("c", "1")));
