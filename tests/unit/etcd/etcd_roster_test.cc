@@ -27,10 +27,11 @@ class EtcdRosterTest : public EtcdFixture {
     prefix_ = client_->address().prefix;
   }
 
-  std::unique_ptr<EtcdRoster> Make(const std::string& address) {
+  std::unique_ptr<EtcdRoster> Make(const std::string& address,
+                                   int64_t lease_s = 2) {
     return std::make_unique<EtcdRoster>(
         *client_, clock_,
-        EtcdRoster::Options{.address = address, .lease_s = 2});
+        EtcdRoster::Options{.address = address, .lease_s = lease_s});
   }
   void PutRaw(const std::string& key, const std::string& value,
               int64_t lease = 0) {
@@ -87,8 +88,7 @@ TEST_F(EtcdRosterTest, MeasuresWhereHistoryIsCompacted) {
   PutRaw("/head", "5-12");
   etcdserverpb::RangeRequest request;
   request.set_key(prefix_);
-  ASSERT_THAT(client_->Compact(client_->Range(request)->header().revision()),
-              IsOk());
+  Compact(*client_, client_->Range(request)->header().revision());
   const auto leader = Make("l:1");
   leader->SetLeads(true);
   EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=4 "; }))
@@ -96,21 +96,22 @@ TEST_F(EtcdRosterTest, MeasuresWhereHistoryIsCompacted) {
 }
 
 TEST_F(EtcdRosterTest, TakesItsOwnKeyOverFromALifeBefore) {
-  const auto lease = client_->GrantLease(2);
+  PutRaw("/head", "5-9");
+  const auto lease = client_->GrantLease(5);
   ASSERT_THAT(lease, IsOk());
   PutRaw("/followers/a:1", "7", lease->lease);
-  const auto roster = Make("a:1");
+  // It waits for longer than what is left of the other lease.
+  const auto roster = Make("a:1", /*lease_s=*/12);
   roster->SetNumber(9);
   const auto leader = Make("l:1");
   leader->SetLeads(true);
-  PutRaw("/head", "5-9");
   EXPECT_TRUE(Eventually([&] { return Followers(*leader) == "a:1=0 "; }))
       << Followers(*leader);
   EXPECT_THAT(roster->status(), IsOk());
 }
 
 TEST_F(EtcdRosterTest, FindsAnotherFollowerOfItsAddress) {
-  const auto first = Make("a:1");
+  const auto first = Make("a:1", /*lease_s=*/20);
   ASSERT_TRUE(Eventually([&] { return HasKey("a:1"); }));
   const auto second = Make("a:1");
   EXPECT_TRUE(Eventually([&] { return !second->status().ok(); }));
@@ -128,7 +129,7 @@ TEST_F(EtcdRosterTest, CountsNoTimeInWhichEtcdIsSilent) {
   // As if etcd renewed the lease of a life before.
   PutRaw("/followers/a:1", "7");
   const CapturedLog log;
-  const auto roster = Make("a:1");
+  const auto roster = Make("a:1", /*lease_s=*/5);
   const auto has_logged = [&](std::string_view text) {
     return Eventually([&] {
       return testing::Matches(Contains(HasSubstr(std::string(text))))(
@@ -138,7 +139,7 @@ TEST_F(EtcdRosterTest, CountsNoTimeInWhichEtcdIsSilent) {
   ASSERT_TRUE(has_logged("the address a:1 is taken"));
   own.Signal(SIGSTOP);
   const int64_t silent_us = clock_.MonotonicUs();
-  const int64_t limit_us = 3'500'000;  // The lease and the time to end it.
+  const int64_t limit_us = 6'500'000;  // The lease and the time to end it.
   ASSERT_TRUE(
       Eventually([&] { return clock_.MonotonicUs() > silent_us + limit_us; }));
   EXPECT_THAT(roster->status(), IsOk());
@@ -154,7 +155,7 @@ TEST_F(EtcdRosterTest, WaitsAnewWhereEtcdHasAnotherLeader) {
   prefix_ = client_->address().prefix;
   PutRaw("/followers/a:1", "7");
   const CapturedLog log;
-  const auto roster = Make("a:1");
+  const auto roster = Make("a:1", /*lease_s=*/5);
   ASSERT_TRUE(Eventually([&] { return !log.lines().empty(); }));
   const int64_t taken_us = clock_.MonotonicUs();
   ASSERT_TRUE(
@@ -163,7 +164,7 @@ TEST_F(EtcdRosterTest, WaitsAnewWhereEtcdHasAnotherLeader) {
   own.Kill();
   own.Start();  // In its next term.
   EXPECT_TRUE(Eventually([&] { return !roster->status().ok(); }));
-  EXPECT_GT(clock_.MonotonicUs(), killed_us + 3'500'000);
+  EXPECT_GT(clock_.MonotonicUs(), killed_us + 6'500'000);
 }
 
 TEST_F(EtcdRosterTest, FindsALeaderOfItsAddress) {
@@ -174,12 +175,12 @@ TEST_F(EtcdRosterTest, FindsALeaderOfItsAddress) {
 }
 
 TEST_F(EtcdRosterTest, MakesItsKeyAnewWhereItsLeaseIsTakenAway) {
-  const auto follower = Make("a:1");
+  const auto follower = Make("a:1", /*lease_s=*/10);
   ASSERT_TRUE(Eventually([&] { return HasKey("a:1"); }));
   etcdserverpb::RangeRequest request;
   request.set_key(prefix_ + "/followers/a:1");
   const int64_t lease = client_->Range(request)->kvs(0).lease();
-  ASSERT_THAT(client_->RevokeLease(lease, 5000), IsOk());
+  ASSERT_THAT(client_->RevokeLease(lease, 20000), IsOk());
   EXPECT_TRUE(Eventually([&] { return HasKey("a:1"); }));
   EXPECT_THAT(follower->status(), IsOk());
 }
