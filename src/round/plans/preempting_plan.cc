@@ -125,13 +125,17 @@ Resources PreemptingPlan::FreeOn(const Machine& machine) const {
   return free;
 }
 
-MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
-                                      YieldedRoom* yielded) {
+void PreemptingPlan::UseFreeRoom(std::vector<Pattern>* solution) const {
   Allowance work(Piece::kFreeRoom, &context_.budget);
   GiveFreeRoomToUrgent(
       packing_, context_.state, context_.constraints,
       [this](const Machine& machine) { return FreeOn(machine); }, &work,
-      &solution);
+      solution);
+}
+
+MachinePatterns PreemptingPlan::Split(std::vector<Pattern> solution,
+                                      YieldedRoom* yielded) {
+  UseFreeRoom(&solution);
   FindMoves(solution);
   leaving_gangs_ = FindLeavingGangs(solution);
   FindConflicts(solution);

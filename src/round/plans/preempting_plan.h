@@ -88,6 +88,7 @@ class PreemptingPlan {
 
     friend auto operator<=>(const Served&, const Served&) = default;
   };
+  void UseFreeRoom(std::vector<Pattern>* solution) const;
   void FindMoves(const std::vector<Pattern>& solution);
   const ClassKey& KeyOf(const Move& move) const {
     return context_.state.FindTask(move.task)->class_key;
@@ -108,8 +109,7 @@ class PreemptingPlan {
   // both.
   void SpareForNoHigher(Resources left, std::vector<TaskId>* victims,
                         std::map<ClassKey, int64_t>* newcomers);
-  // The pattern's tasks to be placed, without those of gangs that leave: these
-  // wait for the others.
+  // The pattern's tasks to be placed; those of gangs that leave wait.
   std::map<ClassKey, int64_t> NewcomersOf(const Pattern& pattern) const;
   // True if tasks may leave a machine to which none comes.
   bool MayLeaveForOthers() const {
